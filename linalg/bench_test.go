@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/blas"
+	"bootbench/internal/testutil"
 )
 
 // BenchmarkRefresh times what an engine does with G, in GFLOP/s at the flops counted below. of-dgemm is the
@@ -65,11 +66,11 @@ func BenchmarkRefresh(b *testing.B) {
 // refreshes are the ways of an engine to move G.
 func refreshes(t testing.TB, e Engine, d []float64) map[string]func() {
 	ways := map[string]func(){
-		"diag": func() { must(t, e.Factorize(d)) },
-		"full": func() { must(t, e.Factorize(d)); e.FormG() },
+		"diag": func() { testutil.Check(t, e.Factorize(d)) },
+		"full": func() { testutil.Check(t, e.Factorize(d)); e.FormG() },
 	}
 	if dense, ok := e.(Dense); ok && !math.IsInf(dense.SingleError(d), 1) {
-		ways["single"] = func() { must(t, dense.FactorizeSingle(d)) }
+		ways["single"] = func() { testutil.Check(t, dense.FactorizeSingle(d)) }
 	}
 	return ways
 }
@@ -90,12 +91,12 @@ func BenchmarkUpdate(b *testing.B) {
 					for range b.N {
 						b.StopTimer()
 						began := time.Now()
-						must(b, e.Factorize(d))
+						testutil.Check(b, e.Factorize(d))
 						e.FormG()
 						refresh = min(refresh, time.Since(began).Seconds())
 						b.StartTimer()
 						began = time.Now()
-						must(b, e.RankUpdate(firstSites(len(move)), move))
+						testutil.Check(b, e.RankUpdate(firstSites(len(move)), move))
 						update = min(update, time.Since(began).Seconds())
 					}
 					b.ReportMetric(float64(n)*float64(n)*float64(len(move))/update/1e9, "GFLOP/s")
@@ -153,16 +154,16 @@ func newDiagonalBench(t testing.TB, n int) *diagonalBench {
 	d := drawSites(n, siteRegimes["even"], rng)
 	at := &diagonalBench{engine: NewCholeskyEngine(gaussianGram(n, false, rand.New(rand.NewPCG(1, 1)))),
 		move: make([]float64, n), chi: make([]float64, n), b: make([]float64, n)}
-	must(t, at.engine.Factorize(d))
+	testutil.Check(t, at.engine.Factorize(d))
 	chi, _ := at.engine.Diag()
 	largest := 0.09 / stat.Mean(chi, nil)
 	for i, v := range d {
 		at.move[i] = min(largest, v/10) * float64(1-2*rng.IntN(2))
 	}
-	must(t, at.engine.Factorize(floats.AddTo(make([]float64, n), d, at.move)))
+	testutil.Check(t, at.engine.Factorize(floats.AddTo(make([]float64, n), d, at.move)))
 	at.exact = slices.Clone(chi)
 	began := time.Now()
-	must(t, at.engine.Factorize(d))
+	testutil.Check(t, at.engine.Factorize(d))
 	at.engine.FormG()
 	at.refresh = time.Since(began).Seconds()
 	at.response = NewResponse(at.engine)

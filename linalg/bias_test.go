@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/internal/testutil"
 	"bootbench/linalg/internal/core"
 )
 
@@ -58,7 +59,7 @@ func checkNewInputs(t *testing.T, build func(k *Sym) Engine, twins bool, constan
 	g, _ := referenceWith(k, constant, d)
 	field, scatter := drawSites(n, siteRegimes["even"], rng), drawSites(n, siteRegimes["zeros"], rng)
 	e := build(k)
-	must(t, e.Factorize(d))
+	testutil.Check(t, e.Factorize(d))
 	e.FormG()
 	kernels, want, rows := newGeneral(inputs, n), contiguous(inputs, n), make([]float64, 0, inputs*n)
 	wantMean, wantVariance := make([]float64, inputs), make([]float64, inputs)
@@ -122,12 +123,12 @@ func TestBiasUpdates(t *testing.T) {
 	k := plane(n, 0.3, rng)
 	d := drawSites(n, siteRegimes["even"], rng)
 	e, at := WithBias(k).Engine(), WithBias(k).Engine()
-	must(t, e.Factorize(d))
+	testutil.Check(t, e.Factorize(d))
 	moved := slices.Clone(d)
 	moved[3] += 2
 	moved[40] -= 0.7
-	must(t, e.(Dense).RankUpdate([]int{3, 40}, []float64{2, -0.7}))
-	must(t, at.Factorize(moved))
+	testutil.Check(t, e.(Dense).RankUpdate([]int{3, 40}, []float64{2, -0.7}))
+	testutil.Check(t, at.Factorize(moved))
 	compareEngines(t, e, at, 1e-11)
 	low := WithBias(mustFactorise(t, k, RankOptions{Tol: 1e-6})).Engine()
 	for _, e := range []Engine{e, low} {
@@ -137,14 +138,14 @@ func TestBiasUpdates(t *testing.T) {
 			for i := range move {
 				move[i] = size * moved[i]
 			}
-			must(t, e.Factorize(moved))
+			testutil.Check(t, e.Factorize(moved))
 			if !NewResponse(e).PredictDiag(move, chi, b) {
 				t.Fatal("a small move is refused")
 			}
 			for i := range move {
 				move[i] += moved[i]
 			}
-			must(t, e.Factorize(move))
+			testutil.Check(t, e.Factorize(move))
 			exact, _ := e.Diag()
 			for i := range chi {
 				off[step] = math.Max(off[step], relative(chi[i], exact[i], 0))
@@ -165,8 +166,8 @@ func TestBiasInvariance(t *testing.T) {
 	d := drawSites(n, siteRegimes["even"], rng)
 	shifted := symmetric(n, func(i, j int) float64 { return k.At(i, j) + 3 })
 	e, other := WithBias(k).Engine(), WithBias(shifted).Engine()
-	must(t, e.Factorize(d))
-	must(t, other.Factorize(d))
+	testutil.Check(t, e.Factorize(d))
+	testutil.Check(t, other.Factorize(d))
 	compareEngines(t, other, e, 1e-10)
 	ones := make([]float64, n)
 	MulVecOffDiag(e, ones, d)
@@ -177,7 +178,7 @@ func TestBiasInvariance(t *testing.T) {
 		}
 	}
 	if limit := other.(Dense).SingleError(d); limit < 1 {
-		must(t, other.(Dense).FactorizeSingle(d))
+		testutil.Check(t, other.(Dense).FactorizeSingle(d))
 		compareEngines(t, other, e, 10*limit)
 	}
 }

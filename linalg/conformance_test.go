@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"bootbench/blas"
+	"bootbench/internal/testutil"
 	"bootbench/linalg/internal/core"
 )
 
@@ -193,7 +194,7 @@ func TestReadOuts(t *testing.T) {
 						}
 						return
 					}
-					must(t, err)
+					testutil.Check(t, err)
 					g, b := referenceWith(k, constant, d)
 					if regime == "strong" || regime == "decades" {
 						checkProducts(t, e, g, b, d, harsh, true)
@@ -315,7 +316,7 @@ func TestSizes(t *testing.T) {
 			k := gaussianGram(n, false, rng)
 			d := drawSites(n, siteRegimes["even"], rng)
 			e := build(k)
-			must(t, e.Factorize(d))
+			testutil.Check(t, e.Factorize(d))
 			e.FormG()
 			g := make([]float64, n)
 			for i := 0; i < n; i += max(1, n/5) {
@@ -361,16 +362,16 @@ func TestUpdateEqualsFactorize(t *testing.T) {
 				if !ok {
 					t.Skip("not a dense engine")
 				}
-				must(t, updated.Factorize(d))
+				testutil.Check(t, updated.Factorize(d))
 				sites, delta := []int{}, []float64{}
 				for i := 2; i < n; i += 5 {
 					sites = append(sites, i)
 					delta = append(delta, move(d[i], i))
 					d[i] += move(d[i], i)
 				}
-				must(t, updated.RankUpdate(sites, delta))
+				testutil.Check(t, updated.RankUpdate(sites, delta))
 				fresh := build(gaussianGram(n, true, rand.New(rand.NewPCG(3, 3))))
-				must(t, fresh.Factorize(d))
+				testutil.Check(t, fresh.Factorize(d))
 				compareEngines(t, updated, fresh, 1e-12)
 			})
 		}
@@ -407,7 +408,7 @@ func TestUpdateRefusesLoss(t *testing.T) {
 		rng := rand.New(rand.NewPCG(8, 8))
 		d := drawSites(n, siteRegimes["even"], rng)
 		e := NewCholeskyEngine(gaussianGram(n, false, rng))
-		must(t, e.Factorize(d))
+		testutil.Check(t, e.Factorize(d))
 		e.FormG()
 		before := slices.Clone(e.sites.Chi)
 		if err := e.RankUpdate([]int{4}, []float64{delta}); !errors.Is(err, ErrUpdate) {
@@ -430,7 +431,7 @@ func TestPredictDiagBounds(t *testing.T) {
 	k := gaussianGram(n, false, rng)
 	d := drawSites(n, siteRegimes["even"], rng)
 	e := NewCholeskyEngine(k)
-	must(t, e.Factorize(d))
+	testutil.Check(t, e.Factorize(d))
 	e.FormG()
 	g, _ := reference(k, d)
 	move, moved, chi, b := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
@@ -497,7 +498,7 @@ func TestCubicDiag(t *testing.T) {
 		k.AddDiag(0.1)
 		d := drawSites(n, siteRegimes["even"], seeded(13))
 		e := build(k)
-		must(t, e.Factorize(d))
+		testutil.Check(t, e.Factorize(d))
 		e.FormG()
 		g, _ := reference(k, d)
 		mean := 0.0
@@ -562,7 +563,7 @@ func TestOffSquareMulVecIgnoresWorkers(t *testing.T) {
 	const n = core.SmallOrder + 3*strip + 5
 	rng := rand.New(rand.NewPCG(2, 2))
 	e := NewCholeskyEngine(gaussianGram(n, false, rng))
-	must(t, e.Factorize(drawSites(n, siteRegimes["even"], rng)))
+	testutil.Check(t, e.Factorize(drawSites(n, siteRegimes["even"], rng)))
 	e.FormG()
 	x, one, many := drawSites(n, siteRegimes["even"], rng), make([]float64, n), make([]float64, n)
 	before := runtime.GOMAXPROCS(1)
@@ -599,10 +600,10 @@ func TestUseFactorWhereNotNeeded(t *testing.T) {
 		n := c.k.N()
 		d := slices.Repeat([]float64{c.d}, n)
 		e := NewCholeskyEngine(c.k)
-		must(t, e.Factorize(d))
+		testutil.Check(t, e.Factorize(d))
 		f := withFactor(c.k)
 		chi, b := slices.Clone(e.sites.Chi), slices.Clone(e.sites.B)
-		must(t, f.Factorize(d))
+		testutil.Check(t, f.Factorize(d))
 		for i := range chi {
 			if f.sites.Chi[i] != chi[i] || f.sites.B[i] != b[i] {
 				t.Fatalf("n = %d: chi %g, %g; b %g, %g", n, f.sites.Chi[i], chi[i], f.sites.B[i], b[i])
@@ -615,7 +616,7 @@ func TestUseFactorWhereNotNeeded(t *testing.T) {
 	f := withFactor(smoothGram(30, rng))
 	d := make([]float64, 30)
 	d[3] = 1e9
-	must(t, f.Factorize(d))
+	testutil.Check(t, f.Factorize(d))
 	if err := f.RankUpdate([]int{1}, []float64{0.1}); !errors.Is(err, ErrUpdate) {
 		t.Errorf("update: %v", err)
 	}

@@ -10,5 +10,4 @@ var (
 	Seeded         = seeded
 	CompareEngines = compareEngines
 	Relative       = relative
-	Must           = must
 )

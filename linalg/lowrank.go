@@ -7,6 +7,7 @@ import (
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"bootbench/blas"
 	"bootbench/linalg/internal/core"
@@ -54,6 +55,15 @@ func (k *LowRankPlusDiag) append(row []float64, pivot int) {
 
 // N is the number of sites.
 func (k *LowRankPlusDiag) N() int { return k.n }
+
+// SymmetricDim, Dims and T, with At, make k a mat.Symmetric of gonum.
+func (k *LowRankPlusDiag) SymmetricDim() int { return k.n }
+
+// Dims are the dimensions, N twice.
+func (k *LowRankPlusDiag) Dims() (rows, cols int) { return k.n, k.n }
+
+// T is k itself.
+func (k *LowRankPlusDiag) T() mat.Matrix { return k }
 
 // Rank is the number of columns of R.
 func (k *LowRankPlusDiag) Rank() int { return k.rank }

@@ -168,7 +168,7 @@ func TestLowRankEqualsCholesky(t *testing.T) {
 		d := drawSites(n, draw, rng)
 		a, b := f.Engine(), f.Dense().Engine()
 		for _, e := range []Engine{a, b} {
-			must(t, e.Factorize(d))
+			testutil.Check(t, e.Factorize(d))
 			e.FormG()
 		}
 		compareEngines(t, a, b, 1e-11)
@@ -206,7 +206,7 @@ func TestLeverageNearOne(t *testing.T) {
 		}
 		_, want := reference(k, d)
 		e := factorised(k, RankOptions{})
-		must(t, e.Factorize(d))
+		testutil.Check(t, e.Factorize(d))
 		_, b := e.Diag()
 		for i := range b {
 			if (!c.alone || i%c.every == 0) && relative(b[i], want[i], 0) > 1e-6 {
@@ -252,13 +252,5 @@ func TestTruncate(t *testing.T) {
 		if trace, _ := cut.Accuracy(); math.Abs(trace*300-sum) > 1e-10 {
 			t.Errorf("rank %d: trace %g, residuals %g", rank, trace, sum/300)
 		}
-	}
-}
-
-// must ends a test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

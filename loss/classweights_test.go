@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"bootbench/internal/testutil"
 	"bootbench/resample"
 )
 
@@ -64,10 +65,7 @@ func TestClassWeightsByC(t *testing.T) {
 
 func momentsAt(t *testing.T, l Proximal, y float64, cav Cavity) Moments {
 	t.Helper()
-	site, err := l.(Loss).Site([]float64{y}, resample.Poisson{Ratio: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := testutil.Must(l.(Loss).Site([]float64{y}, resample.Poisson{Ratio: 1}))(t)
 	return site.Moments(cav)
 }
 
@@ -82,10 +80,7 @@ func TestBadClassWeights(t *testing.T) {
 		}
 	}
 	for _, name := range Names() {
-		about, err := About(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		about := testutil.Must(About(name))(t)
 		w := ClassWeights{2, 3}
 		l, err := ByName(name, Parameters{Noise: 1, C: 1, Epsilon: 1, ClassWeights: w})
 		if p, _ := ParametersOf(l); err != nil || (p.ClassWeights == w) != about.Weighted {

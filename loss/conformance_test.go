@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"bootbench/internal/testutil"
 	"bootbench/resample"
 )
 
@@ -116,10 +117,7 @@ func TestConformance(t *testing.T) {
 	for _, c := range conformanceCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			site, err := c.loss.Site(c.targets, c.law)
-			if err != nil {
-				t.Fatal(err)
-			}
+			site := testutil.Must(c.loss.Site(c.targets, c.law))(t)
 			fields := c.fields(c.targets)
 			c.checkMoments(t, site, fields)
 			c.checkLaw(t, site, fields)

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"pgregory.net/rapid"
 
+	"bootbench/internal/testutil"
 	"bootbench/resample"
 )
 
@@ -47,10 +48,7 @@ func (b bigNormal) hingeFormula(slope, expected float64, last int, cav Cavity) b
 // margin is a site of acceptable input.
 func margin(t testing.TB, l Loss, y []float64, law resample.CountDistribution) *piecewiseSite {
 	t.Helper()
-	site, err := l.Site(y, law)
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := testutil.Must(l.Site(y, law))(t)
 	return site.(*piecewiseSite)
 }
 
@@ -208,10 +206,7 @@ func TestPiecewiseMoments(t *testing.T) {
 			{Huber{C: slope, Epsilon: 0.5}, []float64{-0.7}},
 			{LeastAbsolute{C: slope}, []float64{0.1, -2, 1}},
 		}).Draw(t, "loss")
-		site, err := c.l.Site(c.y, law)
-		if err != nil {
-			t.Fatal(err)
-		}
+		site := testutil.Must(c.l.Site(c.y, law))(t)
 		cav := Cavity{C: math.Pow(10, rapid.Float64Range(-3, 3).Draw(t, "log c")),
 			Mean: rapid.Float64Range(-4, 4).Draw(t, "mean"),
 			Var:  math.Pow(10, rapid.Float64Range(-3, 2).Draw(t, "log V"))}

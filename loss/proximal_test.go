@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/testutil"
 	"bootbench/loss/internal/counts"
 	"bootbench/resample"
 
@@ -127,10 +128,7 @@ func golden(f func(float64) float64, a, b, c float64) float64 {
 func compare(t *testing.T, name string, l Loss, y []float64, law resample.CountDistribution, cav Cavity,
 	want Moments, tol float64) {
 	t.Helper()
-	site, err := l.Site(y, law)
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := testutil.Must(l.Site(y, law))(t)
 	got := site.Moments(cav)
 	scale := 1 + math.Sqrt(cav.Var)
 	if !(math.Abs(got.Mean-want.Mean) <= tol*scale && math.Abs(got.Var-want.Var) <= tol*scale*scale &&
@@ -184,10 +182,7 @@ func TestExtremes(t *testing.T) {
 		if l.Name() != "hard" && rapid.Bool().Draw(t, "two") {
 			y = []float64{1, -1}
 		}
-		site, err := l.Site(y, resample.Poisson{Ratio: power(t, "log nu", -3, -0.5)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		site := testutil.Must(l.Site(y, resample.Poisson{Ratio: power(t, "log nu", -3, -0.5)}))(t)
 		cav := Cavity{C: power(t, "log c", -8, 8), Mean: rapid.Float64Range(-1, 1).Draw(t, "mean") * power(t,
 			"log mean", -2, 3)}
 		if !rapid.Bool().Draw(t, "point") {
@@ -220,10 +215,7 @@ func TestCurves(t *testing.T) {
 	cav := Cavity{0.8, -0.3, 2.5}
 	law := resample.Poisson{Ratio: 0.7}
 	for _, l := range []Loss{Logistic{C: 3}, FromSmooth(logCosh{2})} {
-		site, err := l.Site([]float64{1}, law)
-		if err != nil {
-			t.Fatal(err)
-		}
+		site := testutil.Must(l.Site([]float64{1}, law))(t)
 		whole := site.Distribution(cav)
 		map1 := l.(Proximal)
 		for _, x := range []float64{-2.3, -0.4, 0.6, 0.99, 1, 1.01, 1.9} {
@@ -358,10 +350,7 @@ func TestLattice(t *testing.T) {
 		for i := range y {
 			y[i] = rng.NormFloat64()
 		}
-		site, err := parabola{Square{0.7}}.Site(y, law)
-		if err != nil {
-			t.Fatal(err)
-		}
+		site := testutil.Must(parabola{Square{0.7}}.Site(y, law))(t)
 		got, want := site.Moments(cav), mustSite(t, 0.7, y, law).Moments(cav)
 		if sd := math.Sqrt(want.Var); math.Abs(got.Mean-want.Mean) > 0.01*sd ||
 			math.Abs(got.Var/want.Var-1) > 0.04 || math.Abs(got.Shrinkage-want.Shrinkage) > 5e-3 {
@@ -391,10 +380,7 @@ func TestFromSmooth(t *testing.T) {
 	} {
 		for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.3, -1.5, 3}, {5, 0.9, 0.02}} {
 			for _, y := range [][]float64{{1}, {-1}, {1, 1}} {
-				site, err := l.Loss.Site(y, law)
-				if err != nil {
-					t.Fatal(err)
-				}
+				site := testutil.Must(l.Loss.Site(y, law))(t)
 				compare(t, fmt.Sprint(l.Name(), y, cav), FromSmooth(l), y, law, cav, site.Moments(cav), 1e-9)
 			}
 		}
@@ -411,10 +397,7 @@ func TestAllocations(t *testing.T) {
 		{HardMargin{}, []float64{1}}, {Hinge{C: 1}, []float64{1}}, {Hinge{C: 1}, []float64{1, -1}},
 		{Square{0.5}, []float64{1, 2}},
 	} {
-		site, err := c.l.Site(c.y, resample.Poisson{Ratio: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		site := testutil.Must(c.l.Site(c.y, resample.Poisson{Ratio: 1}))(t)
 		if n := testing.AllocsPerRun(100, func() { sink += site.Moments(Cavity{1.5, 0.2, 1}).Var }); n != 0 {
 			t.Errorf("%s: %g allocations per sweep of one site", c.l.Name(), n)
 		}

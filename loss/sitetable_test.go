@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"bootbench/internal/testutil"
 	"bootbench/resample"
 
 	"pgregory.net/rapid"
@@ -17,10 +18,7 @@ func sharing(t *testing.T, l Loss, law resample.CountDistribution, targets [][]f
 	var sites []*smoothSite
 	for range minAlike {
 		for _, y := range targets {
-			s, err := l.Site(y, law)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testutil.Must(l.Site(y, law))(t)
 			all, sites = append(all, s), append(sites, s.(*smoothSite))
 		}
 	}
@@ -171,10 +169,7 @@ func TestFewShareNothing(t *testing.T) {
 			y = []float64{1, 1}
 		}
 		for _, l := range []Loss{Logistic{C: 1}, FromSmooth(logCosh{1})} {
-			s, err := l.Site(y, resample.Poisson{Ratio: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := testutil.Must(l.Site(y, resample.Poisson{Ratio: 1}))(t)
 			sites = append(sites, s)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"bootbench/internal/testutil"
 	"bootbench/resample"
 )
 
@@ -45,10 +46,7 @@ func exactResponses(nu, s2, c float64) exact {
 // mustSite is a square-loss site of acceptable input.
 func mustSite(t testing.TB, s2 float64, y []float64, law resample.CountDistribution) *squareSite {
 	t.Helper()
-	site, err := Square{s2}.Site(y, law)
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := testutil.Must(Square{s2}.Site(y, law))(t)
 	return site.(*squareSite)
 }
 

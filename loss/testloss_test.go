@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"bootbench/internal/testutil"
 )
 
 // average is E Value(h, y) by quadrature in z = (h-mean)/s, split at the kinks of the loss, over 14 standard
@@ -70,10 +72,7 @@ func TestGaussianAverages(t *testing.T) {
 // TestNoVariance: at variance 0 the average is the value, and it tends there.
 func TestNoVariance(t *testing.T) {
 	for _, name := range TestNames() {
-		test, err := TestByName(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test := testutil.Must(TestByName(name))(t)
 		for _, f := range []float64{-2, -1.1, -1.05, -0.95, -0.9, -0.3, 0.5, 1.0995, 3} {
 			for _, y := range []float64{-1, 1} {
 				want := test.Value(f, y)

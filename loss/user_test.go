@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/testutil"
 	"bootbench/resample"
 )
 
@@ -57,10 +58,7 @@ func TestFromPiecewise(t *testing.T) {
 		}, SquaredHinge{C: 3}, []float64{1}},
 	} {
 		l := FromPiecewise("copy", c.of)
-		got, err := l.Site(c.y, law)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := testutil.Must(l.Site(c.y, law))(t)
 		want, _ := c.like.Site(c.y, law)
 		a, b := got.Moments(cav), want.Moments(cav)
 		if !(math.Abs(a.Mean-b.Mean) <= 1e-14 && math.Abs(a.Var-b.Var) <= 1e-13 &&
@@ -76,10 +74,7 @@ func TestFromPiecewise(t *testing.T) {
 		return Piecewise{[]float64{y - 1, y, y + 0.2, y + 0.9, y + 2, y + 5},
 			[]float64{-2, -1, 0.5, 1, 1, 1.5, 4}, []float64{0, 0.1, 0, 0, 0.2, 0, 1}}
 	})
-	site, err := stairs.Site([]float64{0.3}, law)
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := testutil.Must(stairs.Site([]float64{0.3}, law))(t)
 	for _, h := range []float64{-4, -0.6, 0.1, 0.35, 1.4, 9} {
 		f, _ := stairs.Prox(0.7, h, []float64{0.3}, []float64{2})
 		want := minimise(func(x float64) float64 { return 0.35*(x-h)*(x-h) + 2*stairs.Value(x, 0.3) },

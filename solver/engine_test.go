@@ -42,7 +42,7 @@ func TestLowRank(t *testing.T) {
 					}
 					s = mustConverge(t, p, solver.Settings{Tolerance: 1e-9})
 					covariance = make([]float64, n)
-					must(t, s.Covariance(covariance, 3))
+					testutil.Check(t, s.Covariance(covariance, 3))
 					return s, covariance
 				}
 				exact, want := solve(k)
@@ -97,7 +97,7 @@ func answer(t testing.TB, p solver.Problem, method solver.Method, test loss.Test
 	}
 	leftOut, _ := s.LeftOut(test)
 	row := make([]float64, s.Sites())
-	must(t, s.Covariance(row, 1))
+	testutil.Check(t, s.Covariance(row, 1))
 	between := make([]float64, s.Sites())
 	for j := range between {
 		between[j] = (p.Gram.At(0, j) + p.Gram.At(1, j)) / 2

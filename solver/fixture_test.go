@@ -11,6 +11,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/testutil"
+	"bootbench/internal/testutil/problems"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -18,16 +19,7 @@ import (
 	"bootbench/solver"
 )
 
-// symmetric is the matrix with elements f(i, j), i <= j.
-func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
-	k := linalg.ZeroSym(n)
-	for i := range n {
-		for j := i; j < n; j++ {
-			k.Set(i, j, f(i, j))
-		}
-	}
-	return k
-}
+var symmetric, normals, coins = problems.Symmetric, problems.Normals, problems.Labels
 
 // rbf is the covariance exp(-((a-b)/length)^2/2) on a line.
 func rbf(a, b, length float64) float64 {
@@ -42,23 +34,6 @@ func line(rng *rand.Rand, n int, length, jitter float64) (x []float64, k *linalg
 	k = symmetric(n, func(i, j int) float64 { return rbf(x[i], x[j], length) })
 	k.AddDiag(jitter)
 	return x, k
-}
-
-func normals(rng *rand.Rand, n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
-	return x
-}
-
-// coins are labels of either sign.
-func coins(rng *rand.Rand, n int) []float64 {
-	y := make([]float64, n)
-	for i := range y {
-		y[i] = float64(2*rng.IntN(2) - 1)
-	}
-	return y
 }
 
 // logUniform is between lo and hi.
@@ -125,7 +100,7 @@ func denseOf(k linalg.Kernel) *mat.Dense {
 func inverse(t rapid.TB, a mat.Matrix) *mat.Dense {
 	t.Helper()
 	var inv mat.Dense
-	must(t, inv.Inverse(a))
+	testutil.Check(t, inv.Inverse(a))
 	return &inv
 }
 
@@ -265,11 +240,3 @@ func (l exactly) Counts(n int) resample.Counts {
 }
 func (l exactly) Absent() float64                    { return 0 }
 func (l exactly) WithinSiteVar(int, float64) float64 { return 0 }
-
-// must ends a test at an error.
-func must(t rapid.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

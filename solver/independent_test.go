@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"bootbench/blas"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -422,7 +423,7 @@ func TestHarsh(t *testing.T) {
 		}
 	}()
 	for _, backend := range blas.Names() {
-		must(t, blas.Bind(backend))
+		testutil.Check(t, blas.Bind(backend))
 		for _, h := range harshKernels() {
 			for _, noise := range []float64{1e-8, 1e-3, 1, 1e8} {
 				for _, ratio := range []float64{0.01, 0.3, 1, 30, 1000} {

@@ -34,23 +34,16 @@ func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	sites := testutil.Must(p.sites())(t)
 	x := (&run{settings: settings, noSingle: true, Solution: &Solution{Problem: p, sites: sites,
 		engine: linalg.NewCholeskyEngine(k)}}).newFixedPoint()
-	must(t, x.start())
-	must(t, dampedSweep{}.advance(t.Context(), x))
+	testutil.Check(t, x.start())
+	testutil.Check(t, dampedSweep{}.advance(t.Context(), x))
 	return x
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // evaluateAt takes the sweep from cavities.
 func (x *fixedPoint) evaluateAt(t *testing.T, at cavities) {
 	t.Helper()
 	copy(x.trial.cavities, at)
-	must(t, x.evaluate(false))
+	testutil.Check(t, x.evaluate(false))
 }
 
 // TestJacobian: the derivative of a sweep is that of differences of sweeps. The sites' slopes are by forward

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
+	"bootbench/internal/testutil"
 	"bootbench/loss"
 	"bootbench/solver"
 )
@@ -36,7 +37,7 @@ func noiseOf(p solver.Problem) float64 { return p.Loss.(loss.Square).Noise }
 func linearSolve(t rapid.TB, a *mat.Dense, b []float64) []float64 {
 	t.Helper()
 	var x mat.VecDense
-	must(t, x.SolveVec(a, mat.NewVecDense(len(b), b)))
+	testutil.Check(t, x.SolveVec(a, mat.NewVecDense(len(b), b)))
 	return x.RawVector().Data
 }
 

@@ -45,7 +45,7 @@ func newExperiment(t rapid.TB, specification string, spec kernel.Spec, n int, no
 	x := &experiment{noise: noise, cross: blas64.General{Rows: rest.N(), Cols: len(first),
 		Stride: len(first)}}
 	x.cross.Data = make([]float64, rest.N()*len(first))
-	must(t, inputs.Cross(rest.Design(), x.cross))
+	testutil.Check(t, inputs.Cross(rest.Design(), x.cross))
 	x.problem = solver.Problem{Gram: k, Site: site, Y: train.Targets(0), Loss: loss.Square{Noise: noise}}
 	x.tests = []loss.Test{loss.SquareTest{}, loss.Absolute{}, loss.SmoothEps{Eps: 0.1, Beta: 0.1}}
 	return x

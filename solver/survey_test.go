@@ -97,10 +97,8 @@ func TestBroadHardMargin(t *testing.T) {
 	exact := mustConverge(t, p, solver.Settings{})
 	isFixedPoint(t, p, exact)
 	byFactor := func(tol float64) *solver.Solution {
-		k, err := linalg.PivotedCholesky(t.Context(), p.Gram.(*linalg.Sym), linalg.RankOptions{Tol: tol})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := testutil.Must(linalg.PivotedCholesky(t.Context(), p.Gram.(*linalg.Sym),
+			linalg.RankOptions{Tol: tol}))(t)
 		coarse := p
 		coarse.Gram = k
 		return mustConverge(t, coarse, solver.Settings{})

@@ -26,6 +26,14 @@ type T interface {
 	Fatal(args ...any)
 }
 
+// Check ends a test at an error.
+func Check(t T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Must is the value of a call.
 func Must[V any](v V, err error) func(T) V {
 	return func(t T) V {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -118,10 +119,8 @@ func TestGradient(t *testing.T) {
 			}
 			value := func(length, parameter float64) float64 {
 				p, _ := c.problem(t, length, parameter)
-				v, err := c.objective.Value(mustConverge(t, p, solver.Settings{Tolerance: 1e-11}))
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := mustConverge(t, p, solver.Settings{Tolerance: 1e-11})
+				v := testutil.Must(c.objective.Value(s))(t)
 				return v
 			}
 			if v := value(length, 0); math.Abs(g.Value-v) > 1e-9*v {

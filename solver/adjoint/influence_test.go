@@ -80,10 +80,7 @@ func TestInfluence(t *testing.T) {
 			}
 			groups[p.Y[first]] = append(groups[p.Y[first]], i)
 		}
-		all, err := adjoint.Influence(t.Context(), s, c.objective.Test)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := testutil.Must(adjoint.Influence(t.Context(), s, c.objective.Test))(t)
 		slope := func(targets []float64) float64 {
 			at := func(step float64) float64 {
 				moved := p

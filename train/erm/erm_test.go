@@ -6,16 +6,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
-
 	"bootbench/internal/testutil"
+	"bootbench/internal/testutil/problems"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/train"
 	"bootbench/train/erm"
 	"bootbench/train/gp"
-	"bootbench/train/svm"
 )
 
 // TestSubgradients holds answers to the definition of the optimum, by the loss's values alone: f = K a,
@@ -30,7 +28,7 @@ func TestSubgradients(t *testing.T) {
 	}
 	for name, spec := range specs {
 		for _, set := range []string{"sonar", "wisconsin"} {
-			k, y, site := embedded(t, set, spec)
+			k, y, site := problems.Embedded(t, set, spec)
 			for _, l := range losses() {
 				t.Run(fmt.Sprintf("%s/%s/%s", set, name, l.Name()), func(t *testing.T) {
 					t.Parallel()
@@ -86,26 +84,12 @@ func TestSquare(t *testing.T) {
 	}
 }
 
-// TestMargins: the hinge loss against package svm, both at their tightest tolerance.
-func TestMargins(t *testing.T) {
-	k, y, site := embedded(t, "crabs", kernel.Spec{Gamma: 2})
-	rng, margins := rand.New(rand.NewPCG(2, 2)), svm.NewTrainer(testutil.Must(svm.NewRows(k))(t))
-	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
-	boxes := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
-	for range 3 {
-		bootstrap(rng, p.Weight)
-		floats.ScaleTo(boxes.Weight, 1.5, p.Weight)
-		want := testutil.Must(margins.Train(boxes, train.Settings{Tolerance: 1e-9}))(t)
-		near(t, "f", mustTrain(t, k, loss.Hinge{C: 1.5}, p, train.Settings{Tolerance: 1e-12}).F, want.F, 1e-7)
-	}
-}
-
 // TestCertificate: the gap of a training that stops early bounds the optimum and the error of f.
 func TestCertificate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
 	}
-	k, y, site := embedded(t, "sonar", kernel.Spec{Gamma: 0.5})
+	k, y, site := problems.Embedded(t, "sonar", kernel.Spec{Gamma: 0.5})
 	p := train.Set{Y: y, Site: site, Weight: make([]float64, len(y))}
 	bootstrap(rand.New(rand.NewPCG(4, 4)), p.Weight)
 	for _, l := range losses() {

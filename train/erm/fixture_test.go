@@ -5,9 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/testutil"
-	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/train"
@@ -21,18 +19,6 @@ func losses() []erm.Loss {
 		loss.EpsInsensitive{C: 3, Epsilon: 0.2}, loss.LeastAbsolute{C: 1}, loss.Huber{C: 4, Epsilon: 0.5},
 		loss.Logistic{C: 2},
 	}
-}
-
-// embedded is a z-scored embedded set with the given kernel over its distinct
-// inputs; gamma is in units of 1/d.
-func embedded(t testing.TB, name string, spec kernel.Spec) (k *linalg.Sym, y []float64, site []int) {
-	t.Helper()
-	set := testutil.Must(dataset.Open(name))(t)
-	x, _ := dataset.Standardize(set.X)
-	site, first := (&dataset.Set{X: x}).Distinct()
-	spec.Gamma /= float64(x.Cols)
-	k = testutil.Must(testutil.Must(spec.Prepare(linalg.Design{X: x.Gather(first)}))(t).Gram(t.Context()))(t)
-	return k, set.Targets(0), site
 }
 
 // bootstrap draws multiplicities.

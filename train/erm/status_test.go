@@ -71,11 +71,6 @@ func TestRefusals(t *testing.T) {
 		s train.Settings
 	}{
 		"1 weights":         {p: train.Set{Y: one, Weight: one[:1]}},
-		"fit 2 sites":       {p: train.Set{Y: one[:1], Weight: one[:1]}},
-		"has length 1":      {p: train.Set{Y: one, Weight: one, Site: []int{0}}},
-		"site 3 of 2":       {p: train.Set{Y: one, Weight: one, Site: []int{0, 2}}},
-		"example 2 is NaN":  {p: train.Set{Y: []float64{1, nan}, Weight: one}},
-		"example 1 is -1":   {p: train.Set{Y: one, Weight: []float64{-1, 1}}},
 		"example 2 is +Inf": {p: train.Set{Y: one, Weight: []float64{1, math.Inf(1)}}},
 		"tolerance":         {p: train.Set{Y: one, Weight: one}, s: train.Settings{Tolerance: nan}},
 		"iteration limit":   {p: train.Set{Y: one, Weight: one}, s: train.Settings{Limit: -1}},

@@ -14,9 +14,12 @@ import (
 	"pgregory.net/rapid"
 
 	"bootbench/internal/testutil"
+	"bootbench/internal/testutil/problems"
 	"bootbench/linalg"
 	"bootbench/train"
 )
+
+var symmetric, normals = problems.Symmetric, problems.Normals
 
 // rbf is exp(-|x-x'|^2) over m random points of the unit cube in 3 dimensions.
 func rbf(rng *rand.Rand, m int) *linalg.Sym {
@@ -27,25 +30,6 @@ func rbf(rng *rand.Rand, m int) *linalg.Sym {
 	return symmetric(m, func(i, j int) float64 {
 		return math.Exp(-math.Pow(floats.Distance(x[i][:], x[j][:], 2), 2))
 	})
-}
-
-// symmetric is the matrix with elements f(i, j), i <= j.
-func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
-	k := linalg.ZeroSym(n)
-	for i := range n {
-		for j := i; j < n; j++ {
-			k.Set(i, j, f(i, j))
-		}
-	}
-	return k
-}
-
-func normals(rng *rand.Rand, n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
-	return x
 }
 
 // sample is a training set row by row.
@@ -91,7 +75,7 @@ func oracle(t rapid.TB, k *linalg.Sym, noise float64, r sample) []float64 {
 		}
 		system.Set(p, p, k.At(i, i)+noise)
 	}
-	must(t, alpha.SolveVec(system, mat.NewVecDense(s, r.target)))
+	testutil.Check(t, alpha.SolveVec(system, mat.NewVecDense(s, r.target)))
 	for i := range f {
 		for p, j := range r.site {
 			f[i] += k.At(i, j) * alpha.AtVec(p)
@@ -105,21 +89,13 @@ func naive(t rapid.TB, tr *Trainer, site []int, target []float64) []float64 {
 	t.Helper()
 	r, err := tr.TrainRows(train.Set{Y: target, Site: append(train.Sites{}, site...),
 		Weight: slices.Repeat([]float64{1}, len(site))})
-	must(t, err)
+	testutil.Check(t, err)
 	return r.F
 }
 
 func fit(t testing.TB, tr *Trainer, count, target []float64) []float64 {
 	t.Helper()
 	return slices.Clone(testutil.Must(tr.Train(train.Set{Y: target, Weight: count}))(t).F)
-}
-
-// must ends a test at an error.
-func must(t rapid.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func newTrainer(t testing.TB, k *linalg.Sym, noise float64) *Trainer {

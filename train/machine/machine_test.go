@@ -10,31 +10,9 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/train"
+	"bootbench/train/erm"
 	"bootbench/train/machine"
 )
-
-// gaussian is the square loss (f-y)^2/(2 noise) as a loss of the caller, by its proximal map only.
-type gaussian struct {
-	loss.Loss
-	noise float64
-}
-
-func (l gaussian) Prox(c, h float64, y, k []float64) (f, slope float64) {
-	_, f, variance := tilted{l}.TiltedMoments(c, h, y, k)
-	return f, c * variance
-}
-
-// tilted is the same as a likelihood, by its tilted moments.
-type tilted struct{ gaussian }
-
-func (l tilted) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
-	precision, shift := c, c*h
-	for j := range y {
-		precision += k[j] / l.noise
-		shift += k[j] * y[j] / l.noise
-	}
-	return 0, shift / precision, 1 / precision
-}
 
 const sites, examples, noise = 10, 12, 0.1
 
@@ -69,30 +47,44 @@ func trained(t *testing.T, l loss.Loss, k linalg.Kernel, bias bool, tolerance fl
 	return m.Algorithm, testutil.Must(trainer(set))(t)
 }
 
-// TestRegression: every algorithm finds the same predictor where all are regression, from sets with real
-// weights and several examples at a site, whatever it has trained before; the low-rank matrix of full rank,
-// too. The certificate is of the algorithm.
-func TestRegression(t *testing.T) {
+// TestChoice: each loss has its algorithm, with the certificate of that and no other, and an answer that is
+// near that of proximal Newton, whose minimum it shares unless it is a posterior mean.
+func TestChoice(t *testing.T) {
 	k, set := fixture()
-	square := loss.Square{Noise: noise}
-	_, want := trained(t, square, k, false, 0, set)
+	for i, site := range set.Site { // equal on equal inputs
+		set.Y[i] = math.Copysign(1, math.Sin(float64(site)+0.5))
+	}
 	low := testutil.Must(linalg.PivotedCholesky(t.Context(), k, linalg.RankOptions{Tol: 1e-12}))(t)
-	for name, c := range map[machine.Algorithm]struct {
+	for _, c := range []struct {
 		loss loss.Loss
 		k    linalg.Kernel
+		want machine.Algorithm
 	}{
-		machine.Proximal:  {gaussian{square, noise}, k},
-		machine.Posterior: {tilted{gaussian{square, noise}}, k},
-		"on a factor":     {gaussian{square, noise}, low},
+		{loss.Square{Noise: noise}, k, machine.Regression},
+		{loss.Square{Noise: noise}, low, machine.Proximal},
+		{loss.Hinge{C: 2}, k, machine.Margin}, {loss.Hinge{C: 2}, low, machine.Proximal},
+		{loss.HardMargin{}, k, machine.Margin}, {loss.Logistic{C: 2}, k, machine.Proximal},
+		{loss.Logistic{C: 2}, low, machine.Proximal}, {loss.Probit{}, k, machine.Posterior},
 	} {
-		algorithm, got := trained(t, c.loss, c.k, false, 0, set)
-		if c.k == k && algorithm != name || (got.ERM == nil) == (algorithm == machine.Proximal) ||
-			(got.EP == nil) == (algorithm == machine.Posterior) {
-			t.Errorf("%s is trained by %s with certificates %v, %v", name, algorithm, got.ERM, got.EP)
+		bias := c.want != machine.Posterior
+		set.Bias = false
+		algorithm, got := trained(t, c.loss, c.k, bias, 1e-9, set)
+		set.Bias = bias
+		if algorithm != c.want || (got.SVM != nil) != (c.want == machine.Margin) ||
+			(got.ERM != nil) != (c.want == machine.Proximal) ||
+			(got.EP != nil) != (c.want == machine.Posterior) {
+			t.Errorf("%s is trained by %s, with certificates %v, %v, %v", c.loss.Name(), algorithm, got.SVM,
+				got.ERM, got.EP)
 		}
+		convex := loss.TraitsOf(c.loss).Proximal
+		if convex == nil || loss.TraitsOf(c.loss).Dense {
+			continue
+		}
+		newton := testutil.Must(erm.NewTrainer(k, convex))(t)
+		want := testutil.Must(newton.Train(set, train.Settings{Tolerance: 1e-12}))(t)
 		for i, v := range want.F {
-			if off := math.Abs(got.F[i] - v); off > 1e-6*(1+math.Abs(v)) {
-				t.Errorf("%s: site %d predicts %v, want %v", name, i, got.F[i], v)
+			if math.Abs(got.F[i]-v) > 1e-4 {
+				t.Errorf("%s by %s: site %d predicts %v, want %v", c.loss.Name(), algorithm, i, got.F[i], v)
 			}
 		}
 	}
@@ -176,7 +168,7 @@ func TestRefusals(t *testing.T) {
 		"no kernel matrix":          {square, nil, false},
 		"a nil kernel matrix":       {square, (*linalg.Sym)(nil), false},
 		"a negative noise":          {loss.Square{Noise: -1}, k, false},
-		"a bias of a posterior":     {tilted{gaussian{square, noise}}, k, true},
+		"a bias of a posterior":     {loss.Probit{}, k, true},
 		"a loss without a trainer":  {struct{ loss.Loss }{square}, k, false},
 		"a hard margin on a factor": {loss.HardMargin{}, &linalg.LowRankPlusDiag{}, false},
 		"contradicting hard labels": {loss.HardMargin{}, k, false},

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/testutil"
+	"bootbench/internal/testutil/problems"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/train"
 )
+
+var symmetric, labels = problems.Symmetric, problems.Labels
 
 var hard = math.Inf(1)
 
@@ -21,17 +23,6 @@ func same(n int, v float64) []float64 { return slices.Repeat([]float64{v}, n) }
 // problem is one without a bias.
 func problem(y []float64, site []int, box []float64) train.Set {
 	return train.Set{Y: y, Site: site, Weight: box}
-}
-
-// symmetric is the matrix with elements f(i, j), i >= j.
-func symmetric(n int, f func(i, j int) float64) *linalg.Sym {
-	k := linalg.ZeroSym(n)
-	for i := range n {
-		for j := range i + 1 {
-			k.Set(i, j, f(i, j))
-		}
-	}
-	return k
 }
 
 // drawProblem has one to two examples a site, of either label, and boxes of all sizes.
@@ -58,24 +49,11 @@ func gram(rng *rand.Rand, n int, ridge float64) *linalg.Sym {
 	return k
 }
 
-func labels(rng *rand.Rand, n int) []float64 {
-	y := make([]float64, n)
-	for i := range y {
-		y[i] = float64(2*rng.IntN(2) - 1)
-	}
-	return y
-}
-
-// embedded is a z-scored embedded set with an rbf kernel of gamma = width/d over its distinct inputs.
+// embedded is an embedded set with an rbf kernel of gamma = width/d over its distinct inputs.
 func embedded(t testing.TB, name string, width, box float64) (*linalg.Sym, train.Set) {
 	t.Helper()
-	set := testutil.Must(dataset.Open(name))(t)
-	x, _ := dataset.Standardize(set.X)
-	site, first := (&dataset.Set{X: x}).Distinct()
-	spec := kernel.Spec{Gamma: width / float64(x.Cols)}
-	in := testutil.Must(spec.Prepare(linalg.Design{X: x.Gather(first)}))(t)
-	k := testutil.Must(in.Gram(t.Context()))(t)
-	return k, problem(set.Targets(0), site, same(len(site), box))
+	k, y, site := problems.Embedded(t, name, kernel.Spec{Gamma: width})
+	return k, problem(y, site, same(len(y), box))
 }
 
 func newTrainer(t testing.TB, k *linalg.Sym) *Trainer {
@@ -157,12 +135,4 @@ func cyclic(k *linalg.Sym, p train.Set) (alpha, f []float64) {
 		}
 	}
 	return alpha, f
-}
-
-// must ends a test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -132,7 +132,7 @@ func TestModelFilesOfLIBSVM(t *testing.T) {
 			}
 		}
 		var written bytes.Buffer
-		must(t, m.Write(&written))
+		testutil.Check(t, m.Write(&written))
 		want := strings.Fields(text)
 		if at := strings.Index(text, "probA"); at >= 0 {
 			want = strings.Fields(text[:at] + text[strings.Index(text, "nr_sv"):])
@@ -220,8 +220,8 @@ func writeMatrix(t *testing.T, file string, k *linalg.Sym, y []float64) {
 		}
 	}
 	var b bytes.Buffer
-	must(t, binary.Write(&b, binary.NativeEndian, numbers))
-	must(t, os.WriteFile(file, b.Bytes(), 0o644))
+	testutil.Check(t, binary.Write(&b, binary.NativeEndian, numbers))
+	testutil.Check(t, os.WriteFile(file, b.Bytes(), 0o644))
 }
 
 // plainDual is the dual objective of weights of examples each on its own site.

@@ -198,21 +198,21 @@ func (x *experiment) compare(ctx context.Context) (row report.CompareRow, err er
 	}
 	row.Setup = NewSetup(x.data, x.model, x.scheme)
 	info := blas.Describe()
-	row.BLAS = report.BLAS{Backend: info.Backend, Core: info.Core, Threads: info.Threads}
-	row.Rates = x.rates()
-	var solution *solver.Solution
-	if row.Theory, solution, err = x.theory(ctx); err != nil {
+	row.Backend, row.Core, row.Threads = info.Backend, info.Core, info.Threads
+	row.RefreshGflops, row.DgemmGflops = x.rates()
+	solution, err := x.theory(ctx, &row)
+	if err != nil {
 		return row, err
 	}
 	row.PeakBytes = solution.Bytes()
-	if row.RefinedTheory, err = x.refine(ctx, solution); err != nil { // before the fits, which overwrite G
+	if err := x.refine(ctx, solution, &row); err != nil { // before the fits, which overwrite G
 		return row, err
 	}
 	variances := slices.Clone(solution.Var)
 	if err := x.buildTrained(ctx); err != nil {
 		return row, err
 	}
-	if row.SingleFits, err = x.fits(ctx); err != nil {
+	if err := x.fits(ctx, &row); err != nil {
 		return row, err
 	}
 	ways, err := x.ways(ctx)
@@ -233,9 +233,9 @@ func overFits(r *report.CompareRow) {
 		}
 		return 0
 	}
-	merged := over(r.ResampleFitS)
-	r.TheoryOver = report.TheoryOver{TheoryOverFit: over(r.FitS), TheoryOverMergedFit: merged,
-		FitsEquivalent: merged, NaiveFitsEquivalent: over(r.NaiveFitS), TheoryOverLIBSVM: over(r.LIBSVMFitS)}
+	r.TheoryOverFit, r.TheoryOverMergedFit = over(r.FitS), over(r.ResampleFitS)
+	r.FitsEquivalent, r.NaiveFitsEquivalent = r.TheoryOverMergedFit, over(r.NaiveFitS)
+	r.TheoryOverLIBSVM = over(r.LIBSVMFitS)
 }
 
 // relate compares the theory's costs and variances with those of retraining.
@@ -258,42 +258,43 @@ func relate(r *report.CompareRow, variances []float64, reference *fits.Averages,
 }
 
 // refine trains on exact resamples around the theory, as many as in plain retraining.
-func (x *experiment) refine(ctx context.Context, theory *solver.Solution) (report.RefinedTheory, error) {
+func (x *experiment) refine(ctx context.Context, theory *solver.Solution, row *report.CompareRow) error {
 	if loss.TraitsOf(x.spec.Loss).Proximal == nil || x.settings.Resamples < 2 {
-		return report.RefinedTheory{}, nil
+		return nil
 	}
 	result, err := model.Refine(ctx, x.model, theory, x.scheme, model.RefineSettings{
 		RetrainSettings: x.settingsOf("refining", x.settings.Seed+1)})
 	if err := cmp.Or(ctx.Err(), err); err != nil {
-		return report.RefinedTheory{}, err
+		return err
 	}
-	test, took := result.Tests[0], (result.Setup + result.Stats.Elapsed).Seconds()
-	return report.RefinedTheory{RefinedError: report.Number(test.Error), RefinedSE: report.Number(test.SE),
-		RefinedResamples: result.Resamples, RefinedS: took,
-		RefinedEquivalent: report.Number(test.EquivalentResamples)}, nil
+	test := result.Tests[0]
+	row.RefinedError, row.RefinedSE = report.Number(test.Error), report.Number(test.SE)
+	row.RefinedResamples, row.RefinedEquivalent = result.Resamples, report.Number(test.EquivalentResamples)
+	row.RefinedS = (result.Setup + result.Stats.Elapsed).Seconds()
+	return nil
 }
 
 // theory solves and times the theory.
-func (x *experiment) theory(ctx context.Context) (t report.Theory, s *solver.Solution, err error) {
+func (x *experiment) theory(ctx context.Context, row *report.CompareRow) (s *solver.Solution, err error) {
 	x.tell("theory", 0, 1)
-	t.TheoryS, err = medianSeconds(mostTimed, func(int) (err error) {
+	row.TheoryS, err = medianSeconds(mostTimed, func(int) (err error) {
 		if s, err = x.model.Solve(ctx, x.scheme, x.settings.Solve); err == nil {
 			mean, _ := s.LeftOut(model.DefaultTest(x.spec.Set))
-			t.TheoryError = report.Number(mean)
+			row.TheoryError = report.Number(mean)
 		}
 		return err
 	})
 	if err := cmp.Or(err, ctx.Err()); err != nil {
-		return t, nil, err
+		return nil, err
 	}
-	t.Engine, t.Solve = model.Exact.String(), report.NewSolve(s)
+	row.Engine, row.Solve = model.Exact.String(), report.NewSolve(s)
 	if low, ok := x.model.Approximation(); ok {
 		// Only the theory uses the factor.
-		t.TheoryS += x.model.GramTime.Seconds()
-		t.Engine, t.Rank = model.LowRank.String(), low.Rank
+		row.TheoryS += x.model.GramTime.Seconds()
+		row.Engine, row.Rank = model.LowRank.String(), low.Rank
 	}
 	x.tell("theory", 1, 1)
-	return t, s, nil
+	return s, nil
 }
 
 // settingsOf are the settings of exact fits.

@@ -27,7 +27,7 @@ const (
 
 // fits times single trainings, each with predictions at all sites: on all data, and on resamples with
 // repeated rows merged. For square loss it also times fits of the S rows without merging.
-func (x *experiment) fits(ctx context.Context) (fits report.SingleFits, err error) {
+func (x *experiment) fits(ctx context.Context, row *report.CompareRow) (err error) {
 	x.tell("fits", 0, 1)
 	once, draws := slices.Repeat([]float64{1}, x.model.Set.N()), make([]drawn, mostTimed)
 	for b := range draws {
@@ -36,17 +36,17 @@ func (x *experiment) fits(ctx context.Context) (fits report.SingleFits, err erro
 	for i, m := range x.trained {
 		all, resample, err := x.fitSeconds(ctx, m, once, draws)
 		if err := cmp.Or(ctx.Err(), err); err != nil && i == 0 {
-			return fits, err
-		} else if err == nil && (i == 0 || resample < fits.ResampleFitS) {
-			fits.FitS, fits.ResampleFitS = all, resample
+			return err
+		} else if err == nil && (i == 0 || resample < row.ResampleFitS) {
+			row.FitS, row.ResampleFitS = all, resample
 		}
 	}
-	fits.LIBSVMFitS, fits.LIBSVMIsBound = x.libsvmSeconds(ctx, once)
+	row.LIBSVMFitS, row.LIBSVMIsBound = x.libsvmSeconds(ctx, once)
 	if t := loss.TraitsOf(x.model.Loss); t.Quadratic && x.trained[0].Gram() != nil {
-		fits.NaiveFitS, err = x.naiveFit(t.Noise, draws)
+		row.NaiveFitS, err = x.naiveFit(t.Noise, draws)
 	}
 	x.tell("fits", 1, 1)
-	return fits, cmp.Or(ctx.Err(), err)
+	return cmp.Or(ctx.Err(), err)
 }
 
 // fitSeconds times trainings of a model on all data, and on resamples.
@@ -127,11 +127,11 @@ func (x *experiment) draw(b int) drawn {
 // largestGemm bounds the order of the dgemm benchmark; the rate is constant there.
 const largestGemm = 4000
 
-// rates measures the rate of a factorisation with diag(G) and of dgemm at the same
-// order, right after each other.
-func (x *experiment) rates() (r report.Rates) {
+// rates measures the rate of a factorisation with diag(G) and of dgemm at the same order, right after each
+// other, in Gflop/s.
+func (x *experiment) rates() (refresh, dgemm float64) {
 	if x.model.Factor() != nil {
-		return r // the engine factorises no matrix of order M
+		return 0, 0 // the engine factorises no matrix of order M
 	}
 	m := x.model.Sites()
 	engine, d := linalg.NewCholeskyEngine(x.model.Gram()), linalg.Diagonal(x.model.Gram())
@@ -139,7 +139,7 @@ func (x *experiment) rates() (r report.Rates) {
 		d[i] = 1 / max(v, 1e-300)
 	}
 	if seconds, err := medianSeconds(3, func(int) error { return engine.Factorize(d) }); err == nil {
-		r.RefreshGflops = 2 * math.Pow(float64(m), 3) / 3 / seconds / 1e9
+		refresh = 2 * math.Pow(float64(m), 3) / 3 / seconds / 1e9
 	}
 	g := min(m, largestGemm)
 	a, b, c := linalg.NewMatrix(g, g), linalg.NewMatrix(g, g), linalg.NewMatrix(g, g)
@@ -150,6 +150,5 @@ func (x *experiment) rates() (r report.Rates) {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General(a), blas64.General(b), 0, blas64.General(c))
 		return nil
 	})
-	r.DgemmGflops = 2 * math.Pow(float64(g), 3) / seconds / 1e9
-	return r
+	return refresh, 2 * math.Pow(float64(g), 3) / seconds / 1e9
 }

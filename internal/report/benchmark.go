@@ -6,16 +6,56 @@ import "bootbench/solver"
 // after the other. Times are wall times in seconds, without the kernel matrix.
 type CompareRow struct {
 	Setup
-	Theory
-	SingleFits
-	TheoryOver
+	// One solve: start value, all refreshes, variances and the left-out error.
+	TheoryS     float64 `json:"theory_s"`
+	TheoryError Number  `json:"theory_error"`
+	Engine      string  `json:"engine"` // that held the kernel matrix
+	Rank        int     `json:"rank,omitempty"`
+	Solve
+	// One fit with predictions at all sites, by the fastest own trainer of the loss with all BLAS threads: on
+	// all data, on a resample with repeated rows merged, and on the S rows of a resample without merging
+	// (square loss only, else 0); and on all data by LIBSVM (see libsvmSeconds), a bound if it took longer.
+	FitS          float64 `json:"fit_s"`
+	ResampleFitS  float64 `json:"resample_fit_s"`
+	NaiveFitS     float64 `json:"naive_fit_s"`
+	LIBSVMFitS    float64 `json:"libsvm_fit_s"`
+	LIBSVMIsBound bool    `json:"libsvm_is_bound"`
+	// TheoryS divided by each of these; FitsEquivalent is in merged fits, too.
+	TheoryOverFit       float64 `json:"theory_over_fit"`
+	TheoryOverMergedFit float64 `json:"theory_over_merged_fit"`
+	FitsEquivalent      float64 `json:"fits_equivalent"`
+	NaiveFitsEquivalent float64 `json:"naive_fits_equivalent"`
+	TheoryOverLIBSVM    float64 `json:"theory_over_libsvm"`
 	Retrained
-	RefinedTheory
-	Naive
+	// The theory refined by exact resamples in batches: RefinedS is the time with the solve, and
+	// RefinedEquivalent the number of plain retrainings whose left-out error has the same standard error. 0
+	// if the loss has no proximal map.
+	RefinedError      Number  `json:"refined_error,omitempty"`
+	RefinedSE         Number  `json:"refined_se,omitempty"`
+	RefinedResamples  int     `json:"refined_resamples,omitempty"`
+	RefinedS          float64 `json:"refined_s,omitempty"`
+	RefinedEquivalent Number  `json:"refined_equivalent,omitempty"`
+	// Retraining without the theory. Fits50S and Fits200S are the seconds of 50 and 200 resamples, repeated
+	// rows merged, one after the other by the fastest own trainer, from the mean of FitsMeasured ones. The
+	// fastest way, in blocks and by LIBSVM included, to retrain BaselineFits resamples takes BaselineS: as
+	// many as have the standard error of the refined left-out error (all retrained ones, if nothing was
+	// refined).
+	Fits50S        float64 `json:"fits50_s"`
+	Fits200S       float64 `json:"fits200_s"`
+	FitsMeasured   int     `json:"fits_measured"`
+	Baseline       string  `json:"baseline"`
+	BaselineEngine string  `json:"baseline_engine"`
+	BaselineRank   int     `json:"baseline_rank,omitempty"`
+	BaselineFits   float64 `json:"baseline_fits"`
+	BaselineS      float64 `json:"baseline_s"`
 	VarianceAccuracy
 	PeakBytes int64 `json:"peak_bytes"` // of the theory: kernel matrix, engine, solution
-	Rates
-	BLAS
+	// Speeds of diag(G), counting 2M^3/3 flops, and of M x M times M x M, measured one after the other.
+	RefreshGflops float64 `json:"refresh_gflops"`
+	DgemmGflops   float64 `json:"dgemm_gflops"`
+	Backend       string  `json:"backend"` // of the linear algebra
+	Core          string  `json:"core"`
+	Threads       int     `json:"threads"`
 }
 
 // Setup is the problem of a row.
@@ -27,15 +67,6 @@ type Setup struct {
 	D      int     `json:"d"`
 	Ratio  float64 `json:"ratio"`
 	Scheme string  `json:"scheme"`
-}
-
-// Theory is one solve: start value, all refreshes, variances and the left-out error.
-type Theory struct {
-	TheoryS     float64 `json:"theory_s"`
-	TheoryError Number  `json:"theory_error"`
-	Engine      string  `json:"engine"` // that held the kernel matrix
-	Rank        int     `json:"rank,omitempty"`
-	Solve
 }
 
 // Solve is the status of a solve, and its cost.
@@ -51,59 +82,12 @@ func NewSolve(s *solver.Solution) Solve {
 	return Solve{s.Status.String(), Number(s.Residual), s.Stats.Sweeps, s.Stats.Refreshes}
 }
 
-// SingleFits are the seconds of one fit with predictions at all sites, by the fastest own trainer of the
-// loss with all BLAS threads: on all data, on a resample with repeated rows merged, and on the S rows of a
-// resample without merging (square loss only, else 0); and on all data by LIBSVM (see libsvmSeconds).
-type SingleFits struct {
-	FitS         float64 `json:"fit_s"`
-	ResampleFitS float64 `json:"resample_fit_s"`
-	NaiveFitS    float64 `json:"naive_fit_s"`
-	LIBSVMFitS   float64 `json:"libsvm_fit_s"`
-	// LIBSVMIsBound is set if LIBSVM took longer.
-	LIBSVMIsBound bool `json:"libsvm_is_bound"`
-}
-
-// TheoryOver is theory_s divided by each of the SingleFits; fits_equivalent is in merged fits, too.
-type TheoryOver struct {
-	TheoryOverFit       float64 `json:"theory_over_fit"`
-	TheoryOverMergedFit float64 `json:"theory_over_merged_fit"`
-	FitsEquivalent      float64 `json:"fits_equivalent"`
-	NaiveFitsEquivalent float64 `json:"naive_fits_equivalent"`
-	TheoryOverLIBSVM    float64 `json:"theory_over_libsvm"`
-}
-
-// Naive is retraining without the theory. Fits50S and Fits200S are the seconds of 50 and 200 resamples,
-// repeated rows merged, one after the other by the fastest own trainer, from the mean of FitsMeasured ones.
-// The fastest way, in blocks and by LIBSVM included, to retrain BaselineFits resamples takes BaselineS: as
-// many as have the standard error of the refined left-out error (all retrained ones, if nothing was refined).
-type Naive struct {
-	Fits50S        float64 `json:"fits50_s"`
-	Fits200S       float64 `json:"fits200_s"`
-	FitsMeasured   int     `json:"fits_measured"`
-	Baseline       string  `json:"baseline"`
-	BaselineEngine string  `json:"baseline_engine"`
-	BaselineRank   int     `json:"baseline_rank,omitempty"`
-	BaselineFits   float64 `json:"baseline_fits"`
-	BaselineS      float64 `json:"baseline_s"`
-}
-
 // Retrained is the reference, in parallel with one BLAS thread per worker.
 type Retrained struct {
 	RetrainError     Number  `json:"retrain_error"`
 	RetrainSE        Number  `json:"retrain_se"`
 	RetrainResamples int     `json:"retrain_resamples"`
 	RetrainS         float64 `json:"retrain_s"` // of all resamples
-}
-
-// RefinedTheory is the theory refined by exact resamples in batches: RefinedS is the time with the solve, and
-// RefinedEquivalent the number of plain retrainings whose left-out error has the same standard error. 0 if
-// the loss has no proximal map.
-type RefinedTheory struct {
-	RefinedError      Number  `json:"refined_error,omitempty"`
-	RefinedSE         Number  `json:"refined_se,omitempty"`
-	RefinedResamples  int     `json:"refined_resamples,omitempty"`
-	RefinedS          float64 `json:"refined_s,omitempty"`
-	RefinedEquivalent Number  `json:"refined_equivalent,omitempty"`
 }
 
 // VarianceAccuracy is the accuracy of the theory's variances.
@@ -118,17 +102,4 @@ type VarianceAccuracy struct {
 	EqualResamples       float64 `json:"equal_resamples"`
 	SpeedupEqualAccuracy float64 `json:"speedup_equal_accuracy"`
 	EqualIsBound         bool    `json:"equal_is_bound"`
-}
-
-// Rates are the speeds of the linear algebra, measured one after the other.
-type Rates struct {
-	RefreshGflops float64 `json:"refresh_gflops"` // diag(G), counting 2M^3/3 flops
-	DgemmGflops   float64 `json:"dgemm_gflops"`   // M x M times M x M
-}
-
-// BLAS describes the linear algebra of a row.
-type BLAS struct {
-	Backend string `json:"backend"`
-	Core    string `json:"core"`
-	Threads int    `json:"threads"`
 }

@@ -55,15 +55,11 @@ func TestDocument(t *testing.T) {
 // rows are two sizes of one set and one of another, the last with nothing known.
 func rows() []CompareRow {
 	row := CompareRow{
-		Setup: Setup{Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50},
-		Theory: Theory{TheoryS: 1, TheoryError: 2,
-			Solve: Solve{Status: "converged"}},
-		SingleFits: SingleFits{FitS: 0.5, ResampleFitS: 0.1, NaiveFitS: 0.2},
-		TheoryOver: TheoryOver{TheoryOverFit: 2, TheoryOverMergedFit: 10, NaiveFitsEquivalent: 5,
-			TheoryOverLIBSVM: 0.5},
-		Naive: Naive{Fits200S: 20, FitsMeasured: 200, Baseline: "blocks", BaselineRank: 31,
-			BaselineS: 3},
-		Retrained: Retrained{RetrainError: 2.2, RetrainSE: 0.1}, RefinedTheory: RefinedTheory{RefinedS: 4.5},
+		Setup:   Setup{Data: "synthetic:waves,n=100,seed=1", Loss: "square", N: 50},
+		TheoryS: 1, TheoryError: 2, Solve: Solve{Status: "converged"}, FitS: 0.5, ResampleFitS: 0.1,
+		NaiveFitS: 0.2, TheoryOverFit: 2, TheoryOverMergedFit: 10, NaiveFitsEquivalent: 5,
+		TheoryOverLIBSVM: 0.5, Fits200S: 20, FitsMeasured: 200, Baseline: "blocks", BaselineRank: 31,
+		BaselineS: 3, Retrained: Retrained{RetrainError: 2.2, RetrainSE: 0.1}, RefinedS: 4.5,
 		VarianceAccuracy: VarianceAccuracy{VarianceError: 0.05, EqualResamples: 120,
 			SpeedupEqualAccuracy: 12},
 	}

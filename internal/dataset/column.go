@@ -54,6 +54,14 @@ func (c *Column) name(target float64) string {
 	return labelName(target)
 }
 
+// cell is target i as in a file, from which it reads back to the last bit.
+func (c *Column) cell(i int) string {
+	if c.Levels != nil {
+		return c.Levels[int(c.Y[i])]
+	}
+	return formatNumber(c.Y[i])
+}
+
 // values are the different targets in order, as in the file.
 func (c *Column) values() (names []string) {
 	for _, v := range slices.Compact(slices.Sorted(slices.Values(c.Y))) {

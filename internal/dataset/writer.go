@@ -54,7 +54,7 @@ func writeCSV(w io.Writer, s *Set) error {
 			record = append(record, formatNumber(v))
 		}
 		for _, c := range s.Columns {
-			record = append(record, c.name(c.Y[i]))
+			record = append(record, c.cell(i))
 		}
 		out.Write(record)
 	}
@@ -70,8 +70,8 @@ func writeLIBSVM(w io.Writer, s *Set) error {
 		x = linalg.NewCSR(s.X)
 	}
 	out := bufio.NewWriter(w)
-	for i, y := range s.Columns[0].Y {
-		out.WriteString(s.Columns[0].name(y))
+	for i := range s.N() {
+		out.WriteString(s.Columns[0].cell(i))
 		out.Write(x.AppendRow(nil, i))
 		if i == 0 && !slices.Contains(x.Index, int32(x.Cols-1)) {
 			fmt.Fprintf(out, " %d:0", x.Cols)

@@ -25,19 +25,40 @@ import (
 // l nil: the set's preset.
 func build(t testing.TB, name string, l loss.Loss, gammaD, jitter float64) *model.Model {
 	t.Helper()
-	set := testutil.Must(dataset.Load(name, dataset.Options{}))(t)
+	set := load(t, name)
 	spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gammaD / float64(set.D()),
 		Jitter: jitter}, Loss: l}
 	if l == nil {
 		p, _ := model.PresetFor(set)
 		spec.Kernel, spec.Loss, spec.Standardize = p.Kernel, p.Loss, p.Standardize
 	}
+	return modelOf(t, spec)
+}
+
+// load reads an embedded or synthetic set.
+func load(t testing.TB, name string) *dataset.Set {
+	t.Helper()
+	return testutil.Must(dataset.Load(name, dataset.Options{}))(t)
+}
+
+func modelOf(t testing.TB, spec model.Spec) *model.Model {
+	t.Helper()
 	return testutil.Must(model.Build(t.Context(), spec))(t)
 }
 
 func solve(t testing.TB, m *model.Model, law resample.CountDistribution, tol float64) *solver.Solution {
 	t.Helper()
 	return testutil.Must(m.Solve(context.Background(), law, solver.Settings{Tolerance: tol}))(t)
+}
+
+// converge solves and insists on it.
+func converge(t testing.TB, m *model.Model) *solver.Solution {
+	t.Helper()
+	s := solve(t, m, law, 0)
+	if s.Status != solver.Converged {
+		t.Fatalf("%v, residual %g", s.Status, s.Residual)
+	}
+	return s
 }
 
 // trainAll gives the predictions of resamples by batch training, around no theory by the exact trainers.

@@ -52,9 +52,9 @@ func TestPlain(t *testing.T) {
 		{"synthetic:blobs,n=100,seed=1", loss.Logistic{C: 1}, loss.ZeroOne{},
 			func(n int) resample.Scheme { return resample.Subsample{Size: n / 2, N: n} }},
 	} {
-		m := buildModel(t, c.set, c.loss, 0.5)
+		m := build(t, c.set, c.loss, 0.5, 0)
 		scheme := c.scheme(len(m.Y))
-		s := solveModel(t, m, scheme)
+		s := solve(t, m, scheme, 1e-6)
 		cross := newInputs(t, m, 5)
 		var fits, weights [][]float64
 		settings := by(200, c.test)
@@ -161,8 +161,8 @@ func bagged(m *model.Model, fits, weights [][]float64, test loss.Test) (value, s
 
 // TestTwoTests: estimates under one test loss do not depend on what others are asked for.
 func TestTwoTests(t *testing.T) {
-	m := buildModel(t, "sonar", loss.Hinge{C: 1}, 0.5)
-	s := solveModel(t, m, law)
+	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
+	s := solve(t, m, law, 1e-6)
 	tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
 	both := refine(t, m, s, law, by(60, tests...))
 	for k, test := range tests {
@@ -177,12 +177,12 @@ func TestTwoTests(t *testing.T) {
 // Single precision in the fits leaves 1e-5 of what varies.
 func TestControlledNewInputs(t *testing.T) {
 	for _, m := range []*model.Model{
-		buildModel(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5),
-		buildModel(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5),
+		build(t, "synthetic:grid,n=90,d=2", loss.Square{Noise: 0.5}, 0.5, 0),
+		build(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5, 0),
 	} {
 		for _, scheme := range []resample.Scheme{resample.Poisson{Ratio: 1},
 			resample.KFold{Folds: 5, N: len(m.Y)}} {
-			s := solveModel(t, m, scheme)
+			s := solve(t, m, scheme, 1e-6)
 			cross := testutil.Must(m.CrossAll(m.Set))(t)
 			settings := by(100, squares)
 			settings.Cross = cross
@@ -222,8 +222,8 @@ func TestAccuracy(t *testing.T) {
 
 // TestWithoutControl: a loss whose first iterate has no known average is refined plainly, and says so.
 func TestWithoutControl(t *testing.T) {
-	m := buildModel(t, "synthetic:grid,n=40,d=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5) // 8 targets an input
-	s := testutil.Must(m.Solve(t.Context(), law, solver.Settings{Tolerance: 1e-2}))(t)
+	m := build(t, "synthetic:grid,n=40,d=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5, 0) // 8 targets an input
+	s := testutil.Must(m.Solve(t.Context(), law, solver.Settings{MaxSweeps: 1}))(t)
 	r := refine(t, m, s, law, by(50, squares))
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "too many different targets") {
 		t.Errorf("warnings %q", r.Warnings)
@@ -233,9 +233,9 @@ func TestWithoutControl(t *testing.T) {
 // TestRefusals: what cannot be refined is an error that says why.
 func TestRefusals(t *testing.T) {
 	m, s := ordinary(t)
-	other := buildModel(t, "synthetic:friedman1,n=90,seed=1", loss.Square{Noise: 1}, 0.5)
-	probit := buildModel(t, "synthetic:blobs,n=60,seed=1", loss.Probit{}, 0.5)
-	stale := solveModel(t, other, law)
+	other := build(t, "synthetic:friedman1,n=90,seed=1", loss.Square{Noise: 1}, 0.5, 0)
+	probit := build(t, "synthetic:blobs,n=60,seed=1", loss.Probit{}, 0.5, 0)
+	stale := solve(t, other, law, 1e-6)
 	testutil.Must(other.FullFit(t.Context()))(t) // overwrites the triangle that holds G
 	nine := by(9).RetrainSettings
 	for says, c := range map[string]struct {
@@ -249,7 +249,7 @@ func TestRefusals(t *testing.T) {
 		"0 tests":                 {m, s, model.RefineSettings{RetrainSettings: nine, Accuracy: 0.1}},
 		"not one of this model":   {other, s, by(9)},
 		"overwritten":             {other, stale, by(9)},
-		"posterior mean":          {probit, solveModel(t, probit, law), by(9)},
+		"posterior mean":          {probit, solve(t, probit, law, 1e-6), by(9)},
 	} {
 		_, err := model.Refine(t.Context(), c.m, c.s, law, c.settings)
 		if !errors.Is(err, model.ErrInput) || !strings.Contains(err.Error(), says) {
@@ -299,7 +299,7 @@ func copyFit(dst, src []float64) error { copy(dst, src); return nil }
 // variance alone. From a residual of 1e-2 and from a low-rank kernel of nearly full rank the left-out error
 // agrees with that from the converged solution, on the same draws, to half of its standard error.
 func TestRoughTheory(t *testing.T) {
-	spec := buildModel(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5).Spec
+	spec := build(t, "synthetic:friedman1,n=80,seed=1", loss.Huber{C: 1, Epsilon: 0.5}, 0.5, 0).Spec
 	settings := by(200, squares)
 	results := map[string]*model.Retraining{}
 	for name, c := range map[string]struct {
@@ -326,8 +326,8 @@ func TestRoughTheory(t *testing.T) {
 // of the targets, which the refined one must be to rounding in single precision: what F1
 // differs by from its mean there is rounding alone, and no control.
 func TestIndependentSites(t *testing.T) {
-	m := buildModel(t, "synthetic:friedman1,n=40,seed=1", loss.Square{Noise: 1e-3}, 500)
-	s := solveModel(t, m, law)
+	m := build(t, "synthetic:friedman1,n=40,seed=1", loss.Square{Noise: 1e-3}, 500, 0)
+	s := solve(t, m, law, 1e-6)
 	want := floats.Dot(m.Y, m.Y) / float64(len(m.Y))
 	for _, resamples := range []int{20, 300} {
 		r := testutil.Must(model.Refine(t.Context(), m, s, law, by(resamples, squares)))(t)
@@ -354,7 +354,7 @@ func TestUnits(t *testing.T) {
 		m := testutil.Must(model.Build(t.Context(), spec))(t)
 		settings := by(40, squares)
 		settings.Cross = newInputs(t, m, 3)
-		r := refine(t, m, solveModel(t, m, law), law, settings)
+		r := refine(t, m, solve(t, m, law, 1e-6), law, settings)
 		e := r.Tests[0]
 		return map[string][]float64{"means": r.Mean, "their errors": r.MeanSE,
 			"of variances": r.Variance, "of their errors": r.VarianceSE,
@@ -388,9 +388,9 @@ func TestUnits(t *testing.T) {
 // loss, and does not spoil that of the others.
 func TestBaggedOfFew(t *testing.T) {
 	for _, ratio := range []float64{1, 3} {
-		m := buildModel(t, "synthetic:friedman1,n=150,seed=1", loss.Square{Noise: 1}, 0.5)
+		m := build(t, "synthetic:friedman1,n=150,seed=1", loss.Square{Noise: 1}, 0.5, 0)
 		scheme := resample.Poisson{Ratio: ratio}
-		s := solveModel(t, m, scheme)
+		s := solve(t, m, scheme, 1e-6)
 		settings := by(2000, squares)
 		settings.Seed = 1
 		many := refine(t, m, s, scheme, settings).Tests[0]
@@ -407,13 +407,13 @@ func TestBaggedOfFew(t *testing.T) {
 // TestBrokenBlocks: where fits in blocks are not those of the single trainers, here because the averages
 // that they start from are not the theory's, all are trained one by one, and the answer says so.
 func TestBrokenBlocks(t *testing.T) {
-	m := buildModel(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5)
+	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5, 0)
 	settings := by(100, squares)
-	want := refine(t, m, solveModel(t, m, law), law, settings)
+	want := refine(t, m, solve(t, m, law, 1e-6), law, settings)
 	if want.Method != model.Batch || len(want.Warnings) > 0 {
 		t.Errorf("method %s, %q", want.Method, want.Warnings)
 	}
-	s := solveModel(t, m, law)
+	s := solve(t, m, law, 1e-6)
 	for i := range s.Cavity {
 		s.Cavity[i].Mean += 2
 	}
@@ -428,7 +428,7 @@ func TestBrokenBlocks(t *testing.T) {
 		}
 	}
 	settings.Batch = fits.BlockSettings{Single: true}
-	if r := refine(t, m, solveModel(t, m, law), law, settings); math.Abs(r.Tests[0].Error/
+	if r := refine(t, m, solve(t, m, law, 1e-6), law, settings); math.Abs(r.Tests[0].Error/
 		want.Tests[0].Error-1) > 1e-3 {
 		t.Errorf("one by one %v, in blocks %v", r.Tests[0].Error, want.Tests[0].Error)
 	}
@@ -464,8 +464,8 @@ func TestSmallDifferences(t *testing.T) {
 // TestLittleMemory: where memory has no room for blocks of all workers fewer are trained at a time, to the
 // same bits; where it has none for one that is an error.
 func TestLittleMemory(t *testing.T) {
-	m := buildModel(t, "sonar", loss.Hinge{C: 1}, 0.5)
-	s := solveModel(t, m, law)
+	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
+	s := solve(t, m, law, 1e-6)
 	settings := by(300, loss.ZeroOne{})
 	want := refine(t, m, s, law, settings)
 	one, four := settings, settings

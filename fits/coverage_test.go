@@ -123,9 +123,9 @@ func TestCoverage(t *testing.T) {
 	}
 	all := scores{}
 	for number, c := range cases {
-		m := buildModel(t, c.set, c.loss, 0.5)
+		m := build(t, c.set, c.loss, 0.5, 0)
 		scheme := c.scheme(len(m.Y))
-		s := solveModel(t, m, scheme)
+		s := solve(t, m, scheme, 1e-6)
 		settings := by(many, c.test)
 		settings.Seed = 1 << 40
 		reference := refine(t, m, s, opaque{scheme}, settings).Averages
@@ -211,7 +211,7 @@ func TestExpectation(t *testing.T) {
 		{"synthetic:grid,n=20,d=2", loss.EpsInsensitive{C: 1, Epsilon: 0.3}, true},
 		{"synthetic:rings,n=60,seed=1", loss.Hinge{C: 1}, false},
 	} {
-		m := buildModel(t, c.set, c.loss, 0.5)
+		m := build(t, c.set, c.loss, 0.5, 0)
 		if merged := m.Merged() > 0; merged != c.merged {
 			t.Fatalf("%s: merged newInputs: %v", c.set, merged)
 		}
@@ -225,7 +225,7 @@ func TestExpectation(t *testing.T) {
 			all = append(all, designs(t, n)...)
 		}
 		for _, scheme := range all {
-			s := solveModel(t, m, scheme)
+			s := solve(t, m, scheme, 1e-6)
 			known := testutil.Must(fits.NewExpectation(fits.Controls{Solution: s,
 				Scheme: scheme}))(t)
 			_, poisson := scheme.(resample.Poisson)

@@ -5,7 +5,7 @@
 #
 # The first table trains once on precomputed kernel matrices at tolerance 1e-3; the second
 # counts leave-one-out errors and is where the counts in internal/leaveout/exact_test.go come from; the third
-# trains with a bias on resamples, for internal/model/libsvm_test.go.
+# trains with a bias on resamples, for fits/libsvm_test.go.
 set -eu
 cd "$(dirname "$0")/.."
 tags=${TAGS-openblas}
@@ -17,4 +17,4 @@ BOOTBENCH_LIBSVM_TRAIN=$program \
 BOOTBENCH_LIBSVM=$(command -v svm-train) \
 	go test -count=1 -tags "$tags" -timeout 1h -run TestAgainstLIBSVM -v ./internal/leaveout
 BOOTBENCH_LIBSVM=$(command -v svm-train) \
-	go test -count=1 -tags "$tags" -timeout 1h -run TestBiasAgainstLIBSVM -v ./internal/model
+	go test -count=1 -tags "$tags" -timeout 1h -run TestBiasAgainstLIBSVM -v ./fits

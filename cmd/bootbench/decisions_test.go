@@ -118,6 +118,8 @@ NLCT | estimate KIND | grid KIND --over kernel=rbf,matern52 @results.0.estimate 
 NLCPT | cv KIND --folds 4 --workers 1 | cv KIND --folds 4 --workers 3 | error error_se mean confusion | 0
 NLCT | retrain KIND --resamples 20 --method single | retrain KIND --resamples 20 --method batch |
 	error confusion | 1e-2
+NLT | predict KIND --test NEW --refine 20 | SAME --engine lowrank | mean test_error | 2e-2
+NLCPT | cv KIND --folds 4 | SAME --engine lowrank | error mean | 2e-2
 C | retrain KIND --resamples 200 --scheme poisson | estimate KIND --refine 200 --scheme poisson | error | 5e-3
 LCP | cv KIND --fold-column g --no-standardize | SAME --refit-preprocessing |
 	error error_se confusion class | 1e-9
@@ -338,6 +340,31 @@ func TestErrorsOfFits(t *testing.T) {
 		want := stat.Mean(floats.DivTo(sum, sum, absent), nil)
 		if math.Abs(float64(a.Error)-want) > 1e-9*want || want == 0 {
 			t.Errorf("%s: error %v, of the fits %v", kind, a.Error, want)
+		}
+	}
+}
+
+// TestWeightedScores: error, log loss and Brier score are means over the rows with their weights.
+func TestWeightedScores(t *testing.T) {
+	rows, _ := goldenRows()
+	for _, kind := range []string{"C", "P"} {
+		a := decoded[report.Answer](t, goldenLine(goldenTables(t, nil), "cv "+kinds[kind]+
+			" --folds 4 --repeats 1 --weights w"))
+		var sums [4]float64
+		for i, row := range rows {
+			w, of := row[0].(float64), a.Points.Probability.Of
+			own, squares := of[row[8].(string)][i], 0.0
+			for _, p := range of {
+				squares += p[i] * p[i]
+			}
+			for k, v := range []float64{1, a.Points.Error[i], -math.Log(own), squares - 2*own + 1} {
+				sums[k] += w * v
+			}
+		}
+		for k, got := range []report.Number{a.Error, *a.LogLoss, *a.Brier} {
+			if want := sums[k+1] / sums[0]; math.Abs(float64(got)-want) > 1e-12 {
+				t.Errorf("%s: score %d is %v, of the rows %v", kind, k, got, want)
+			}
 		}
 	}
 }

@@ -140,7 +140,7 @@ func predictClasses(p *model.Predictor, in *dataset.Inputs, q *Question) (*repor
 	if len(in.Columns) > 0 {
 		of = ClassesOf(in.Columns[0].Y)
 	}
-	decide(a, levels, in.RowNames, best, of, probabilities)
+	decide(a, levels, in.RowNames, best, of, probabilities, nil)
 	for i, own := range of {
 		wrong := 0.0
 		if own != best[i] {

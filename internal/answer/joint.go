@@ -93,7 +93,7 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 			}
 		}
 	}
-	decide(a, levels, set.RowNames, best, joint.Of, leftOutProbabilities(s, d))
+	decide(a, levels, set.RowNames, best, joint.Of, leftOutProbabilities(s, d), set.Weights)
 	a.Points.Error, a.Points.OOBVote = d.Left.Examples, share
 	byClass(s, a, joint.Of, set.Weights)
 	a.Metrics = classMetrics(how.metrics, a)
@@ -158,7 +158,8 @@ func joinExact(s *Study, a *report.Answer, each []*report.Answer, d *fits.Decide
 
 // decide adds decisions between the classes, by number, of rows with these names, -1 for none, with their
 // probabilities by class or nil; of, if set, are the true classes.
-func decide(a *report.Answer, levels, names []string, best, of []int, p [][]float64) {
+func decide(a *report.Answer, levels, names []string, best, of []int, p [][]float64,
+	weights []float64) {
 	points := &report.Points{Names: names, Class: make([]string, len(best))}
 	a.Points = points
 	if p != nil {
@@ -183,7 +184,7 @@ func decide(a *report.Answer, levels, names []string, best, of []int, p [][]floa
 			a.Confusion[own][best[i]]++
 		}
 	}
-	a.LogLoss, a.Brier = scoresOfClasses(p, of)
+	a.LogLoss, a.Brier = scoresOfClasses(p, of, weights)
 }
 
 // byClass computes the errors by class, and the baseline.
@@ -242,8 +243,9 @@ func normalised(all [][]float64) [][]float64 {
 }
 
 // scoresOfClasses are the mean of -log of the true class's probability, and the mean over examples of the sum
-// over classes of squared differences (Brier 1950), over examples with probabilities; nil without.
-func scoresOfClasses(p [][]float64, of []int) (logLoss, brier *report.Number) {
+// over classes of squared differences (Brier 1950), over examples with probabilities, with their weights; nil
+// without.
+func scoresOfClasses(p [][]float64, of []int, weights []float64) (logLoss, brier *report.Number) {
 	if p == nil {
 		return nil, nil
 	}
@@ -252,15 +254,16 @@ func scoresOfClasses(p [][]float64, of []int) (logLoss, brier *report.Number) {
 		if math.IsNaN(p[own][i]) {
 			continue
 		}
-		l -= math.Log(p[own][i])
+		w := calibration.WeightOf(weights, i)
+		l -= w * math.Log(p[own][i])
 		for k := range p {
 			off := p[k][i]
 			if k == own {
 				off--
 			}
-			b += off * off
+			b += w * off * off
 		}
-		count++
+		count += w
 	}
 	return report.NumberOf(l / count), report.NumberOf(b / count)
 }

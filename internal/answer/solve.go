@@ -73,6 +73,7 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 		return model.InputError(fmt.Errorf("exact resamples alone cannot answer: %s", why))
 	}
 	if first := p.study.Solution; p.number > 0 && shares(p.model) && first != nil {
+		p.model = p.study.Model.Of(p.number) // whose rank may have been raised
 		p.solution, err = first.Retarget(p.model.Y, q.Solve.Tolerance)
 		return err
 	}

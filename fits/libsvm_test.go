@@ -1,4 +1,4 @@
-package model_test
+package fits_test
 
 import (
 	"fmt"
@@ -17,7 +17,6 @@ import (
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
-	"bootbench/solver"
 )
 
 // libsvmCell is a left-out error of models trained by LIBSVM 3.24 (Debian 3.24+ds-6), with its
@@ -61,7 +60,7 @@ func (c libsvmCell) model(t *testing.T) (*model.Model, loss.Test) {
 	if c.epsilon > 0 {
 		spec.Loss, test = loss.EpsInsensitive{C: c.c, Epsilon: c.epsilon}, loss.SquareTest{}
 	}
-	return build(t, spec), test
+	return modelOf(t, spec), test
 }
 
 // TestBiasAgainstLIBSVM: retraining on the same resamples leaves the same error as LIBSVM, up
@@ -81,8 +80,7 @@ func TestBiasAgainstLIBSVM(t *testing.T) {
 			c.err, c.se = c.byLIBSVM(t, train, m, test)
 			t.Logf("{%q, %g, %g, %.5g, %.2g},", c.name, c.c, c.epsilon, c.err, c.se)
 		}
-		law := bootstrap
-		s := converge(t, m, law, solver.Settings{})
+		s := converge(t, m)
 		theory, _ := s.LeftOut(test)
 		tests := []loss.Test{test}
 		same := testutil.Must(model.RetrainAround(t.Context(), m, s, law,
@@ -129,7 +127,7 @@ func (c libsvmCell) byLIBSVM(t *testing.T, train string, m *model.Model, test lo
 		args = append(args, "-s", "3", "-p", fmt.Sprint(c.epsilon))
 	}
 	sums, absent, means := make([]float64, n), make([]float64, n), []float64(nil)
-	_, err := model.Retrain(t.Context(), m, model.Single, bootstrap,
+	_, err := model.Retrain(t.Context(), m, model.Single, law,
 		model.RetrainSettings{Seed: libsvmSeed, Settings: fits.Settings{Resamples: libsvmResamples,
 			OnFit: func(_ int, weight, _ []float64) {
 				var left []int
@@ -173,5 +171,7 @@ func writeLIBSVM(t *testing.T, path string, set *dataset.Set, weight []float64) 
 	}
 	f := testutil.Must(os.Create(path))(t)
 	defer f.Close()
-	must(t, dataset.Write(f, ".svm", set.Subset(rows)))
+	if err := dataset.Write(f, ".svm", set.Subset(rows)); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -1,4 +1,4 @@
-package model_test
+package fits_test
 
 import (
 	"fmt"
@@ -22,11 +22,11 @@ import (
 	"bootbench/train"
 )
 
-// biasCells are losses on embedded sets, with a bias. The kernel is linear or narrow, so that
-// the bias carries much.
+// biasCells are losses on embedded sets, with a bias that carries much, since the kernel is narrow, and then
+// with class weights, with a bias and without.
 func biasCells(t *testing.T) (cells []model.Spec) {
 	t.Helper()
-	crabs, boston := load(t, "crabs"), load(t, "boston").Subset(every(120, 1))
+	crabs, boston := load(t, "crabs"), load(t, "boston").Head(120)
 	for _, l := range []loss.Loss{loss.Hinge{C: 0.5}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}} {
 		cells = append(cells, model.Spec{Set: crabs, Loss: l, Standardize: true, Bias: true,
 			Kernel: kernel.Spec{Gamma: 0.3}})
@@ -36,6 +36,14 @@ func biasCells(t *testing.T) (cells []model.Spec) {
 		cells = append(cells, model.Spec{Set: boston, Loss: l, Standardize: true, Bias: true,
 			Kernel: kernel.Spec{Gamma: 0.1, Amplitude: 30}})
 	}
+	w := loss.ClassWeights{Negative: 0.6, Positive: 2}
+	for _, l := range []loss.Loss{loss.Hinge{C: 0.5, ClassWeights: w},
+		loss.SquaredHinge{C: 0.5, ClassWeights: w}, loss.Logistic{C: 1, ClassWeights: w}} {
+		for _, bias := range []bool{false, true} {
+			cells = append(cells, model.Spec{Set: crabs, Loss: l, Standardize: true, Bias: bias,
+				Kernel: kernel.Spec{Gamma: 0.3}})
+		}
+	}
 	return cells
 }
 
@@ -44,8 +52,7 @@ func biasCells(t *testing.T) (cells []model.Spec) {
 // within the tolerance 1e-3 of package svm, 1e-5 of f of the others. The theory agrees with them: its
 // left-out error within 3 standard errors and 4% of its own.
 func TestByBatch(t *testing.T) {
-	specs := append(biasCells(t), weightedSpecs(t, loss.ClassWeights{Negative: 0.6, Positive: 2})...)
-	for number, spec := range specs {
+	for number, spec := range biasCells(t) {
 		if testing.Short() && !slices.Contains([]int{0, 3, 5, 6, 9}, number) {
 			continue
 		}
@@ -54,12 +61,12 @@ func TestByBatch(t *testing.T) {
 			resamples, share = 100, 3e-3
 		}
 		t.Run(fmt.Sprintf("%d/%s/bias=%t", number, spec.Loss.Name(), spec.Bias), func(t *testing.T) {
-			m := build(t, spec)
+			m := modelOf(t, spec)
 			test := loss.Test(loss.ZeroOne{})
 			if !m.Labels() {
 				test = loss.SquareTest{}
 			}
-			settings := model.RetrainSettings{Cross: newInputs(t, m),
+			settings := model.RetrainSettings{Cross: threeInputs(t, m),
 				Settings: fits.Settings{Resamples: resamples,
 					Tests: []loss.Test{test}}, Batch: fits.BlockSettings{Tolerance: 1e-6, MaxIterations: 400}}
 			var single, together [][]float64
@@ -67,10 +74,10 @@ func TestByBatch(t *testing.T) {
 				return func(_ int, _, f []float64) { *all = append(*all, slices.Clone(f)) }
 			}
 			settings.OnFit = keep(&single)
-			r := singly(t, m, bootstrap, settings).Tests[0]
-			solution := converge(t, m, bootstrap, solver.Settings{})
+			r := testutil.Must(model.Retrain(t.Context(), m, model.Single, law, settings))(t).Tests[0]
+			solution := converge(t, m)
 			settings.OnFit = keep(&together)
-			stats := testutil.Must(model.RetrainAround(t.Context(), m, solution, bootstrap,
+			stats := testutil.Must(model.RetrainAround(t.Context(), m, solution, law,
 				settings))(t).Batch
 			if 6*stats.Fits < 5*resamples {
 				t.Errorf("only %d of %d fits come from batches", stats.Fits, resamples)
@@ -112,7 +119,7 @@ func TestBiasOfOneClass(t *testing.T) {
 	}
 	y[4], y[9] = 0, 0
 	for _, l := range []loss.Loss{loss.Hinge{C: 1}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}} {
-		m := build(t, model.Spec{Set: set, Loss: l, Standardize: true, Bias: true})
+		m := modelOf(t, model.Spec{Set: set, Loss: l, Standardize: true, Bias: true})
 		lacking, seen := 0, 0
 		settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 100,
 			OnFit: func(_ int, weight, f []float64) {
@@ -126,10 +133,10 @@ func TestBiasOfOneClass(t *testing.T) {
 					}
 				}
 			}}}
-		solution := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-		single := singly(t, m, bootstrap, settings)
+		solution := testutil.Must(m.Solve(t.Context(), law, solver.Settings{}))(t)
+		single := testutil.Must(model.Retrain(t.Context(), m, model.Single, law, settings))(t)
 		one := lacking
-		together := testutil.Must(model.RetrainAround(t.Context(), m, solution, bootstrap, settings))(t)
+		together := testutil.Must(model.RetrainAround(t.Context(), m, solution, law, settings))(t)
 		if one < 10 || lacking != 2*one || single.OneClass != one || together.OneClass != one || seen != 200 {
 			t.Errorf("%s: %d and %d resamples of one class, %d and %d counted, of %d", l.Name(), one,
 				lacking-one, single.OneClass, together.OneClass, seen)
@@ -137,135 +144,18 @@ func TestBiasOfOneClass(t *testing.T) {
 	}
 }
 
-// newInputs are the kernel rows of two inputs, one between examples, and one at example 7.
-func newInputs(t *testing.T, m *model.Model) blas64.General {
+// threeInputs are the kernel rows of two inputs, one between examples, and one at example 7.
+func threeInputs(t *testing.T, m *model.Model) blas64.General {
 	t.Helper()
-	x := m.Set.X
-	rows := [][]float64{slices.Clone(x.Row(0)), x.Row(5), x.Row(7)}
-	for j, v := range x.Row(1) {
-		rows[0][j] = (rows[0][j] + v) / 2
+	x := m.Set.X.Gather([]int{0, 5, 7})
+	for j, v := range m.Set.X.Row(1) {
+		x.Row(0)[j] = (x.Row(0)[j] + v) / 2
 	}
-	return testutil.Must(m.CrossAll(rowsOf(matrix(rows))))(t)
-}
-
-// TestClassWeightsAgainstLIBSVM: the fit is that of LIBSVM 3.24 (Debian 3.24+ds-6),
-//
-//	svm-train -s 0 -t 2 -g 1/d -c C -w-1 A -w1 B -e 1e-8
-//
-// on z-scored features: the numbers of support vectors, in all and at their bounds, the dual objective and
-// the bias, both within 1e-6 of their size, what the kernel matrix of LIBSVM leaves in single precision.
-func TestClassWeightsAgainstLIBSVM(t *testing.T) {
-	for _, c := range []struct {
-		name          string
-		c             float64
-		weights       loss.ClassWeights
-		objective     float64
-		rho           float64
-		vectors, most int
-	}{
-		{"pima", 1, loss.ClassWeights{Negative: 0.5, Positive: 2}, -215.698953, -0.365145, 342, 275},
-		{"crabs", 10, loss.ClassWeights{Negative: 3, Positive: 0.25}, -184.707463, 0.307632, 61, 51},
-		{"sonar", 1, loss.ClassWeights{Negative: 1, Positive: 5}, -83.229106, -0.146178, 148, 60},
-	} {
-		set := load(t, c.name)
-		m := build(t, model.Spec{Set: set, Standardize: true, Bias: true,
-			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}, Loss: loss.Hinge{C: c.c,
-				ClassWeights: c.weights}})
-		fit, err := m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-8})
-		if err != nil || fit.Status.Err() != nil {
-			t.Fatal(c.name, err, fit.Status.Err())
-		}
-		r, square := fit.SVM, 0.0
-		for s, w := range fit.Weight {
-			square += w * (fit.F[s] - fit.Bias)
-		}
-		if objective := square/2 - floats.Sum(r.Alpha); math.Abs(objective/c.objective-1) > 1e-6 ||
-			math.Abs(fit.Bias+c.rho) > 1e-6 || r.Free+r.Bounded != c.vectors || r.Bounded != c.most {
-			t.Errorf("%s: objective %.6f, bias %.6f, %d support vectors, %d at their bounds; svm-train %+v",
-				c.name, objective, fit.Bias, r.Free+r.Bounded, r.Bounded, c)
-		}
-	}
-}
-
-// weightedSpecs are the losses with class weights on examples some of which share an input, with
-// equal labels and with opposite ones.
-func weightedSpecs(t *testing.T, w loss.ClassWeights) []model.Spec {
-	t.Helper()
-	set := load(t, "crabs").Subset(every(200, 1))
-	for i := 1; i < 200; i += 20 {
-		copy(set.X.Row(i), set.X.Row(i-1))
-		copy(set.X.Row(i+9), set.X.Row((i+109)%200))
-	}
-	var all []model.Spec
-	for _, l := range []loss.Loss{loss.Hinge{C: 0.5, ClassWeights: w},
-		loss.SquaredHinge{C: 0.5, ClassWeights: w}, loss.Logistic{C: 1, ClassWeights: w}} {
-		for _, bias := range []bool{false, true} {
-			all = append(all, model.Spec{Set: set, Loss: l, Standardize: true, Bias: bias,
-				Kernel: kernel.Spec{Gamma: 0.3}})
-		}
-	}
-	return all
-}
-
-// TestClassWeightsOptimality: the weight of a site is minus the derivative of its examples' losses
-// at f, C times the weight of the class each, worked out here: for hinge it lies between the
-// derivatives on either side of the margin. Trainers come to 3e-7 of C.
-func TestClassWeightsOptimality(t *testing.T) {
-	w := loss.ClassWeights{Negative: 0.6, Positive: 4}
-	for _, spec := range weightedSpecs(t, w) {
-		m := build(t, spec)
-		if m.Merged() < 10 {
-			t.Fatalf("%d examples share an input", m.Merged())
-		}
-		fit, err := m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-12})
-		if err != nil || fit.Status == train.Diverged {
-			t.Fatal(err)
-		}
-		const tol = 1e-6
-		lo, hi := make([]float64, m.Sites()), make([]float64, m.Sites())
-		for i, y := range m.Y {
-			s := m.Site[i]
-			margin, c := y*fit.F[s], 4.0
-			if y < 0 {
-				c = 0.6
-			}
-			var least, most float64 // of minus the derivative by y f
-			switch m.Loss.(type) {
-			case loss.Hinge:
-				c *= 0.5
-				if margin < 1-tol {
-					least = c
-				}
-				if margin <= 1+tol {
-					most = c
-				}
-			case loss.SquaredHinge:
-				least = 2 * 0.5 * c * math.Max(0, 1-margin)
-				most = least
-			case loss.Logistic:
-				least = c / (1 + math.Exp(margin))
-				most = least
-			}
-			if y < 0 {
-				least, most = -most, -least
-			}
-			lo[s] += least
-			hi[s] += most
-		}
-		for s, a := range fit.Weight {
-			if !(a >= lo[s]-tol && a <= hi[s]+tol) {
-				t.Errorf("%s, bias %v, site %d: weight %v, must lie in [%v, %v]", m.Loss.Name(), m.Bias, s, a,
-					lo[s], hi[s])
-			}
-		}
-		if m.Bias && math.Abs(floats.Sum(fit.Weight)) > 1e-6 {
-			t.Errorf("%s: weights sum to %v", m.Loss.Name(), floats.Sum(fit.Weight))
-		}
-	}
+	return testutil.Must(m.CrossAll(&dataset.Inputs{X: x}))(t)
 }
 
 // returns is a set of two classes, one narrow and one wide, so that some rows are far from all others.
-func returns(n int) *dataset.Set {
+func returns(t *testing.T, n int) *dataset.Set {
 	const d = 34
 	rng := rand.New(rand.NewPCG(34, 350))
 	x, y := linalg.Matrix{Rows: n, Cols: d, Stride: d, Data: make([]float64, n*d)}, make([]float64, n)
@@ -283,14 +173,18 @@ func returns(n int) *dataset.Set {
 			x.Data[i*d+j] = level*math.Cos(float64(j)/5) + scale*rng.NormFloat64()
 		}
 	}
-	return withLabels(&dataset.Set{Name: "returns", X: x}, y...)
+	set := &dataset.Set{Name: "returns", X: x, Columns: []dataset.Column{{Name: "y", Y: y}}}
+	if err := set.Classify(""); err != nil {
+		t.Fatal(err)
+	}
+	return set
 }
 
 // TestNarrowKernels: where kernels are so narrow that predictions for absent examples are smaller than the
 // rounding of others' by many orders, batches have the signs of fits one by one, but for one in a thousand
 // or two; so have refined estimates, and both whatever the order of the rows.
 func TestNarrowKernels(t *testing.T) {
-	sets, gammas := []*dataset.Set{returns(350), load(t, "sonar"), load(t, "wisconsin"), load(t, "pima")},
+	sets, gammas := []*dataset.Set{returns(t, 350), load(t, "sonar"), load(t, "wisconsin"), load(t, "pima")},
 		[]float64{0.25, 1, 6, 15}
 	losses, resamples := []loss.Loss{loss.Square{Noise: 0.1}, loss.Hinge{C: 1}, loss.Logistic{C: 1}}, 64
 	if testing.Short() {
@@ -302,11 +196,13 @@ func TestNarrowKernels(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%v/%s", set.Name, gamma, l.Name()), func(t *testing.T) {
 					spec := model.Spec{Set: set, Standardize: true, Kernel: kernel.Spec{Gamma: gamma},
 						Loss: l}
-					agreeInSign(t, build(t, spec), resamples)
-					order := every(set.N(), 1)
-					slices.Reverse(order)
+					agreeInSign(t, modelOf(t, spec), resamples)
+					var order []int
+					for i := range set.N() {
+						order = append(order, set.N()-1-i)
+					}
 					spec.Set = set.Subset(order)
-					agreeInSign(t, build(t, spec), resamples)
+					agreeInSign(t, modelOf(t, spec), resamples)
 				})
 			}
 		}
@@ -316,7 +212,7 @@ func TestNarrowKernels(t *testing.T) {
 // agreeInSign compares the signs of predictions for absent examples, and the errors that come of them.
 func agreeInSign(t *testing.T, m *model.Model, resamples int) {
 	t.Helper()
-	ctx, law := t.Context(), bootstrap
+	ctx := t.Context()
 	var counts [][]float64
 	var predicted [][]float64
 	settings := model.RetrainSettings{Seed: 3, Settings: fits.Settings{Resamples: resamples,

@@ -9,14 +9,8 @@ import (
 //go:embed embedded/*.csv
 var embedded embed.FS
 
-// origin describes an embedded file.
-type origin struct {
-	name   string
-	source string
-}
-
 // origins lists the embedded sets; embedded/README.md holds the details.
-var origins = []origin{
+var origins = []struct{ name, source string }{
 	{"boston", "Boston housing, Harrison & Rubinfeld 1978 (R package MASS)"},
 	{"crabs", "Leptograpsus crabs, sex from five measures, Campbell & Mahon 1974 (R package MASS)"},
 	{"crabs_sp", "crabs with the colour form as sixth feature (R package MASS)"},

@@ -133,11 +133,12 @@ func (o *options) defaultCases() ([]bench.Case, error) {
 
 // savedModel is the model of an answer of estimate, predict or retrain.
 type savedModel struct {
-	Schema  int
-	Data    string
-	Model   *report.Model
-	Reading []string
-	Folds   int
+	Schema     int
+	Data       string
+	Model      *report.Model
+	Multiclass string
+	Reading    []string
+	Folds      int
 	report.Resampling
 }
 
@@ -167,7 +168,8 @@ func loadModel(path string) (*savedModel, error) {
 func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, err error) {
 	m := s.Model
 	spec = model.Spec{Set: set, Kernel: kernel.Spec(m.Kernel), MaxBytes: maxBytes, Bias: m.Bias,
-		Standardize: m.Standardize && set.Sparse == nil, NormalizeTarget: m.NormalizeTarget}
+		Standardize: m.Standardize && set.Sparse == nil, NormalizeTarget: m.NormalizeTarget,
+		Pairs: s.Multiclass == answer.OneAgainstOne}
 	if spec.Loss, err = loss.ByName(m.Loss, m.Parameters); err != nil {
 		return spec, usage.Wrap(err)
 	}

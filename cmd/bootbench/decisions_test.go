@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -340,6 +341,26 @@ func TestErrorsOfFits(t *testing.T) {
 		want := stat.Mean(floats.DivTo(sum, sum, absent), nil)
 		if math.Abs(float64(a.Error)-want) > 1e-9*want || want == 0 {
 			t.Errorf("%s: error %v, of the fits %v", kind, a.Error, want)
+		}
+	}
+}
+
+// TestComparedDecisions: a class against the others and votes of pairs have in a comparison the errors of
+// their own answers.
+func TestComparedDecisions(t *testing.T) {
+	words, dir := goldenTables(t, nil), t.TempDir()
+	var files []string
+	var errors []report.Number
+	for _, kind := range []string{"C", "P"} {
+		line := goldenLine(words, "estimate "+kinds[kind]+" --scheme poisson")
+		files = append(files, filepath.Join(dir, kind+".json"))
+		must(t, line, "--quiet --json", files[len(files)-1])
+		errors = append(errors, decoded[report.Answer](t, line).Error)
+	}
+	c := decoded[report.ModelComparison](t, words.Replace("compare ROWS --models"), strings.Join(files, ","))
+	for k, want := range errors {
+		if got := c.Models[k].TestError; math.Abs(float64(got-want)) > 1e-9 || errors[0] == errors[1] {
+			t.Errorf("%s: error %v, in its own answer %v", files[k], got, want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 // the context.
 func TestInterruptAnywhere(t *testing.T) {
 	const labels = "synthetic:blobs,n=60,d=3 --loss hinge --C 1 --length-scale 2"
+	tables := goldenTables(t, nil)
 	for _, line := range []string{
 		on("estimate"), on("rows --engine lowrank --rank-tol 1e-3"), on("estimate --refine 20"),
 		on("curve --ratio 0.5:2:3"), on("retrain --resamples 20"),
@@ -24,7 +25,11 @@ func TestInterruptAnywhere(t *testing.T) {
 		"estimate synthetic:blobs,n=60,d=3", "tune synthetic:friedman1,n=60",
 		"loo " + labels + " --method all",
 		"estimate " + labels, "cv " + labels, "train " + labels + " --model " + t.TempDir() + "/model.json",
+		"estimate CLASSES HINGE --refine 20", "retrain CLASSES HINGE --resamples 20", "loo CLASSES HINGE",
+		"cv CLASSES HINGE --multiclass ovo --permutations 3", "estimate TARGETS SQUARE --refine 20",
+		"retrain TARGETS SQUARE --resamples 20", "predict TARGETS SQUARE --test NEW", "rows TARGETS SQUARE",
 	} {
+		line = goldenLine(tables, line)
 		const endless = 1 << 40
 		whole := testutil.EndAfter(endless)
 		if o := driveWith(whole, "", words(line)...); o.status != exitDone {

@@ -127,7 +127,7 @@ func (c *command) cobra(a *app) *cobra.Command {
 	cmd.Args = func(_ *cobra.Command, args []string) error { return o.checkArguments(c.name, args) }
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		a.command, a.options, a.data = c, o, args
-		if err := o.idle(c.name); err != nil {
+		if err := a.refuse(o, c.name, args); err != nil {
 			return err
 		}
 		return c.run(a, o, args)

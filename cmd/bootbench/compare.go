@@ -27,13 +27,7 @@ const smallest = 250
 
 // runCompare compares models, or the theory with retraining.
 func runCompare(a *app, o *options, data []string) error {
-	switch {
-	case o.engine == model.ScaLAPACK:
-		return usage.Errorf("--engine scalapack has no part in compare, whose retraining needs the whole " +
-			"kernel matrix; estimate, curve, grid and predict take it")
-	case o.Given("models") && o.journal != "":
-		return usage.Errorf("--journal has no part in --models")
-	case o.Given("models"):
+	if o.Given("models") {
 		return compareModels(a, o, data)
 	}
 	cases, err := o.compareCases(a, data)
@@ -72,11 +66,8 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err e
 	if err := o.checkScheme(o.ratios...); err != nil {
 		return nil, err
 	}
-	switch {
-	case len(data) == 0:
+	if len(data) == 0 {
 		return o.defaultCases()
-	case o.long:
-		return nil, usage.Errorf("--long is for the comparison without DATA; --sizes N,N... is for DATA")
 	}
 	for _, path := range data {
 		set, err := a.loadData(o, path)
@@ -113,10 +104,7 @@ func (o *options) defaultCases() ([]bench.Case, error) {
 		}
 	}
 	sizes := o.sizes
-	switch {
-	case o.long && len(sizes) > 0:
-		return nil, usage.Errorf("--long and --sizes both say how many rows: give one of them")
-	case len(sizes) == 0:
+	if len(sizes) == 0 {
 		sizes = []int{100, 250, 500, 1000, 2000, 4000, 8000, 16000}
 		if blas.Bound().Name() == "gonum" && !o.long {
 			sizes = sizes[:4]

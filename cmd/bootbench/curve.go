@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"bootbench/bench"
-	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -26,10 +25,7 @@ func growingSample(_ context.Context, spec model.Spec) int {
 }
 
 // runCurve reads DATA and builds its model, and solves at every ratio.
-func runCurve(a *app, o *options, data []string) (err error) {
-	if o.scheme == (resample.KFold{}).Name() {
-		return usage.Errorf("--scheme kfold has no ratio to vary; estimate takes it")
-	}
+func runCurve(a *app, o *options, data []string) error {
 	q, err := o.question()
 	if err != nil {
 		return err

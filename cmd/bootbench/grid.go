@@ -37,10 +37,6 @@ func runGrid(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if o.kernel == autoKernel {
-		return usage.Errorf("--kernel %s is for one model: --over kernel=rbf,matern52,linear compares them",
-			autoKernel)
-	}
 	axes, err := gridAxes(o)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
@@ -10,10 +11,46 @@ import (
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
-// idle refuses flags that other flags make ineffective.
-func (o *options) idle(command string) error {
+// refuse refuses flags that contradict each other or DATA, and those that others make ineffective.
+func (a *app) refuse(o *options, command string, data []string) error {
+	perceptron := command == "train" && o.loss == perceptronLoss
+	for _, rule := range []struct {
+		when bool
+		why  string
+	}{
+		{o.bias && o.noBias, "--bias and --no-bias contradict each other"},
+		{o.csv == "-" && a.outputs.json == "-", "--csv and --json cannot both take standard output"},
+		{o.asked.Accuracy > 0 && o.asked.Exact == answer.No,
+			"--accuracy needs exact resamples, which --refine none leaves out: take --refine auto"},
+		{o.Given("residuals") && o.asked.Intervals.Of == answer.Estimator,
+			"--residuals belongs to --interval " + answer.Observation},
+		{command == "predict" && o.inputs == "", "--test is required: the new inputs"},
+		{o.inputs == "-" && o.journal != "",
+			"--test from standard input cannot be read again, which --journal needs: save it as a file"},
+		{o.inputs == "-" && slices.Contains(data, "-"), "DATA and --test cannot both be standard input"},
+		{command == "cv" && slices.Contains(o.asked.Metrics, report.Jackknife),
+			"--metrics " + report.Jackknife + " is the theory's: estimate has it"},
+		{command == "curve" && o.scheme == resample.KFold{}.Name(),
+			"--scheme kfold has no ratio to vary; estimate takes it"},
+		{command == "grid" && o.kernel == autoKernel, "--kernel " + autoKernel +
+			" is for one model: --over kernel=rbf,matern52,linear compares them"},
+		{command == "train" && o.model == "", "--model is required: the file to write"},
+		{perceptron && o.Given("tol", "bias", "no-bias"),
+			"--loss perceptron has neither --tol nor a bias (--constant adds one)"},
+		{command == "compare" && o.engine == model.ScaLAPACK, "--engine scalapack has no part in compare, " +
+			"whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it"},
+		{o.Given("models") && o.journal != "", "--journal has no part in --models"},
+		{o.long && len(data) > 0 && !o.Given("models"),
+			"--long is for the comparison without DATA; --sizes N,N... is for DATA"},
+		{o.long && len(o.sizes) > 0, "--long and --sizes both say how many rows: give one of them"},
+	} {
+		if rule.when {
+			return usage.Errorf("%s", rule.why)
+		}
+	}
 	for _, rule := range []struct {
 		when  bool
 		why   string

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"slices"
 	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
@@ -14,9 +13,6 @@ import (
 
 // runPredict reads DATA and the new inputs, predicts and prints.
 func runPredict(a *app, o *options, data []string) error {
-	if err := o.checkPredict(a, data); err != nil {
-		return err
-	}
 	if o.model != "" {
 		return predictByFile(a, o)
 	}
@@ -50,24 +46,6 @@ func (o *options) loadInputs(a *app, data *dataset.Encoding) (*dataset.Inputs, e
 		}
 	}
 	return in, nil
-}
-
-// checkPredict refuses conflicting or missing files.
-func (o *options) checkPredict(a *app, data []string) error {
-	switch {
-	case o.inputs == "":
-		return usage.Errorf("--test is required: the new inputs")
-	case o.inputs == "-" && o.journal != "":
-		return usage.Errorf("--test from standard input cannot be read again, which --journal needs: save " +
-			"it as a file")
-	case o.inputs == "-" && slices.Contains(data, "-"):
-		return usage.Errorf("DATA and --test cannot both be standard input")
-	case o.csv == "-" && a.outputs.json == "-":
-		return usage.Errorf("--csv and --json cannot both take standard output")
-	case o.Given("residuals") && o.asked.Intervals.Of == answer.Estimator:
-		return usage.Errorf("--residuals belongs to --interval %s", answer.Observation)
-	}
-	return nil
 }
 
 // modelPredictFlags are the flags of predict that apply with --model; the file determines the others.

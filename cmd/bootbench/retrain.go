@@ -63,12 +63,6 @@ func sideBySide(parts [][]float64, n int) (all []float64) {
 
 // runCV reads DATA, cross-validates and prints.
 func runCV(a *app, o *options, data []string) error {
-	switch {
-	case o.csv == "-" && a.outputs.json == "-":
-		return usage.Errorf("--csv and --json cannot both take standard output")
-	case slices.Contains(o.asked.Metrics, report.Jackknife):
-		return usage.Errorf("--metrics %s is the theory's: estimate has it", report.Jackknife)
-	}
 	p, err := a.read(o, data[0], standard.DefaultSample)
 	if err != nil {
 		return err

@@ -46,9 +46,6 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 	}
 	spec.Pairs = o.multiclass == answer.OneAgainstOne
 	o.storage(&spec)
-	if o.bias && o.noBias {
-		return spec, "", usage.Errorf("--bias and --no-bias contradict each other")
-	}
 	byDefault := !(known && !o.Given("loss")) && spec.Storage != model.ScaLAPACK &&
 		model.BiasByDefault(spec.Set, spec.Loss)
 	spec.Bias = o.bias || byDefault && !o.noBias
@@ -246,10 +243,6 @@ func (o *options) question() (q answer.Question, err error) {
 		q.Theory = answer.IfPossible
 	}
 	if q.Accuracy > 0 {
-		if q.Exact == answer.No {
-			return q, usage.Errorf("--accuracy needs exact resamples, which --refine none leaves out: take " +
-				"--refine auto")
-		}
 		q.Exact = answer.Yes
 	}
 	return q, o.checkScheme(o.ratio)

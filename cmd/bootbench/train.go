@@ -18,12 +18,6 @@ const perceptronLoss = "perceptron"
 // runTrain reads DATA, trains, and writes the model file.
 func runTrain(a *app, o *options, data []string) error {
 	rule := o.loss == perceptronLoss
-	if o.model == "" {
-		return usage.Errorf("--model is required: the file to write")
-	}
-	if rule && o.Given("tol", "bias", "no-bias") {
-		return usage.Errorf("--loss perceptron has neither --tol nor a bias (--constant adds one)")
-	}
 	p, err := a.read(o, data[0], standard.DefaultSample)
 	if err != nil {
 		return err

@@ -237,7 +237,7 @@ func (v *Validation) fits(ctx context.Context, p *part, folds int, settings mode
 		method, n := v.Method, p.model.Set.N()
 		around := resample.KFold{Folds: min(n, folds), N: n}
 		if method == model.AutoMethod && model.CanDowndate(p.model) &&
-			p.model.Cheapest(ctx, around, settings.Plan, settings.Resamples, true) == model.Downdate {
+			model.Cheapest(ctx, p.model, around, settings.Plan, settings.Resamples, true) == model.Downdate {
 			method = model.Downdate
 		}
 		settings.Workers = cmp.Or(settings.Workers, runtime.GOMAXPROCS(0))

@@ -160,7 +160,7 @@ func (p *Probabilities) AtInputs(m *model.Model, s *solver.Solution, in *dataset
 		return p.ByCurve(at.Mean, at.Var), nil
 	}
 	out := make([]float64, len(at.Mean))
-	prior, err := m.PriorVariances(in)
+	prior, err := model.PriorVariances(m, in)
 	if err != nil {
 		return nil, model.InputError(err)
 	}

@@ -20,23 +20,23 @@ import (
 // warning says so, and unless the user set rank or RankTol the status is TooCoarse. See Settle.
 func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
-	s, err := m.solve(ctx, law, settings)
+	s, err := solve(ctx, m, law, settings)
 	if err == nil && s.Status == solver.Converged {
 		if off := m.RankError(s); off > m.rankGoal() {
-			m.noteRank(s, off)
+			noteRank(m, s, off)
 		}
 	}
 	return s, err
 }
 
 // solve is Solve without a check of the rank.
-func (m *Model) solve(ctx context.Context, law resample.CountDistribution,
+func solve(ctx context.Context, m *Model, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	if err := CheckLaw(m.Loss, law); err != nil {
 		return nil, err
 	}
 	if settings.MaxBytes == 0 {
-		settings.MaxBytes = m.solveRoom()
+		settings.MaxBytes = solveRoom(m)
 	}
 	byError := m.Form() == LowRank && m.Spec.RankTol == 0 && m.Sites() >= ApproximateFrom
 	if byError && cmp.Or(settings.Tolerance, solver.DefaultTolerance) == solver.DefaultTolerance {
@@ -89,7 +89,7 @@ func (m *Model) SolveRoughly(ctx context.Context, law resample.CountDistribution
 	if err != nil {
 		return nil, err
 	}
-	coarse, err := m.on(factor).solve(ctx, law, solver.Settings{Tolerance: roughTolerance})
+	coarse, err := solve(ctx, on(m, factor), law, solver.Settings{Tolerance: roughTolerance})
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (m *Model) SolveRoughly(ctx context.Context, law resample.CountDistribution
 	}
 	settings.MaxSweeps = 1
 	settings.From = &solver.Solution{SitePrecision: coarse.SitePrecision, Cavity: coarse.Cavity}
-	s, err := m.solve(ctx, law, settings)
+	s, err := solve(ctx, m, law, settings)
 	if err == nil {
 		s.Warnings = nil // of no convergence
 	}

@@ -101,7 +101,7 @@ const (
 )
 
 // checkKernel refuses an invalid kernel matrix. It overwrites the scratch triangle.
-func (m *Model) checkKernel() error {
+func checkKernel(m *Model) error {
 	diagonal := make([]float64, m.Sites())
 	switch {
 	case m.Form() == Exact:

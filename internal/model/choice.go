@@ -47,40 +47,40 @@ const (
 )
 
 // makeMatrix is the kernel matrix in that form.
-func (m *Model) makeMatrix(ctx context.Context) (linalg.Kernel, error) {
+func makeMatrix(ctx context.Context, m *Model) (linalg.Kernel, error) {
 	switch m.Spec.Storage {
 	case LowRank:
-		return m.approximate(ctx, nil)
+		return approximate(ctx, m, nil)
 	case Auto:
-		return m.chooseMatrix(ctx)
+		return chooseMatrix(ctx, m)
 	case ScaLAPACK:
 		text, err := m.inputs.MarshalBinary()
 		if err != nil {
 			return nil, err
 		}
-		k, err := m.Servants.Matrix(m.inputs, text, m.Block, m.vectorBytes(), m.MaxBytes)
+		k, err := m.Servants.Matrix(m.inputs, text, m.Block, vectorBytes(m), m.MaxBytes)
 		if err != nil {
 			return nil, err
 		}
 		return k, k.Check()
 	}
-	if err := m.checkExact(); err != nil {
+	if err := checkExact(m); err != nil {
 		return nil, err
 	}
-	return m.wholeMatrix(ctx)
+	return wholeMatrix(ctx, m)
 }
 
 // wholeMatrix is the dense kernel matrix.
-func (m *Model) wholeMatrix(ctx context.Context) (linalg.Kernel, error) {
+func wholeMatrix(ctx context.Context, m *Model) (linalg.Kernel, error) {
 	if m.inputs != nil {
 		return m.inputs.Gram(ctx)
 	}
-	return m.precomputed()
+	return precomputed(m)
 }
 
 // factorGoal is the residual at which a factor ends: RankTol or its default, relative to K, or, for the
 // square loss by default, a sum per pivot that depends on the noise.
-func (m *Model) factorGoal() linalg.RankOptions {
+func factorGoal(m *Model) linalg.RankOptions {
 	o := linalg.RankOptions{Tol: m.RankTol, Offset: m.Spec.Kernel.Constant}
 	if t := loss.TraitsOf(m.Loss); t.Quadratic && o.Tol == 0 {
 		o.PerRank = factorShare * m.rankGoal() / rankErrorFactor * t.Noise
@@ -91,51 +91,51 @@ func (m *Model) factorGoal() linalg.RankOptions {
 }
 
 // meanVariance is the mean of K_ii without the constant.
-func (m *Model) meanVariance(k linalg.Columns) (float64, error) {
+func meanVariance(m *Model, k linalg.Columns) (float64, error) {
 	diagonal := make([]float64, k.N())
 	err := k.Diagonal(diagonal)
 	return math.Max(0, stat.Mean(diagonal, nil)-m.Spec.Kernel.Constant), err
 }
 
 // checkExact refuses a dense kernel matrix that would not fit, and suggests an engine that would.
-func (m *Model) checkExact() error {
-	need, what := m.buildBytes(), fmt.Sprintf("the theory for %d distinct inputs", m.Sites())
+func checkExact(m *Model) error {
+	need, what := buildBytes(m), fmt.Sprintf("the theory for %d distinct inputs", m.Sites())
 	err := linalg.CheckMemory(need, m.MaxBytes, what)
 	if err != nil && m.Then != nil {
-		all := m.matrixBytes() + m.Then(m)
+		all := matrixBytes(m) + m.Then(m)
 		err = linalg.CheckMemory(max(need, all), m.MaxBytes, what+", and what follows it,")
 	}
 	if err == nil || m.Kernel.Kind == kernel.Precomputed {
 		return err
 	}
 	err = fmt.Errorf("%w; the scalapack engine spreads it over machines", err)
-	if rank := linalg.RankThatFits(m.Sites(), m.rankBytes()); rank > 0 {
+	if rank := linalg.RankThatFits(m.Sites(), rankBytes(m)); rank > 0 {
 		return fmt.Errorf("%w; the lowrank engine would fit, up to rank %d", err, rank)
 	}
 	return err
 }
 
 // rankBytes is the memory available for a factor and its engine.
-func (m *Model) rankBytes() int64 {
-	return max(1, linalg.Room(m.MaxBytes)-m.vectorBytes()-m.solveBytes(-1))
+func rankBytes(m *Model) int64 {
+	return max(1, linalg.Room(m.MaxBytes)-vectorBytes(m)-solveBytes(m, -1))
 }
 
 // chooseMatrix is Auto. It takes the exact engine unless a factorisation, much cheaper than the exact engine,
 // shows that the rank is low enough.
-func (m *Model) chooseMatrix(ctx context.Context) (linalg.Kernel, error) {
-	if exactError := m.checkExact(); exactError != nil {
+func chooseMatrix(ctx context.Context, m *Model) (linalg.Kernel, error) {
+	if exactError := checkExact(m); exactError != nil {
 		if m.inputs == nil {
 			return nil, exactError
 		}
 		m.reason = "the kernel matrix would not fit into memory"
-		return m.approximate(ctx, exactError)
+		return approximate(ctx, m, exactError)
 	}
 	sites := m.Sites()
 	t := loss.TraitsOf(m.Loss)
 	if sites < probeFrom || t.Margin && sites < probeHingeFrom || m.inputs == nil || t.Dense {
-		return m.wholeMatrix(ctx)
+		return wholeMatrix(ctx, m)
 	}
-	loosest, err := m.loosestResidual()
+	loosest, err := loosestResidual(m)
 	if err != nil {
 		return nil, err
 	}
@@ -144,34 +144,34 @@ func (m *Model) chooseMatrix(ctx context.Context) (linalg.Kernel, error) {
 		most = min(most, m.Spec.MaxRank)
 	}
 	var k linalg.Kernel
-	if err = m.probeRank(ctx, loosest, most); err == nil {
-		k, err = m.factorise(ctx, loosest, most)
+	if err = probeRank(ctx, m, loosest, most); err == nil {
+		k, err = factorise(ctx, m, loosest, most)
 	}
 	if errors.Is(err, linalg.ErrRank) {
-		return m.wholeMatrix(ctx)
+		return wholeMatrix(ctx, m)
 	}
 	return k, err
 }
 
 // approximate makes a factor to the goal, or, unless RankTol is given, to the limits of MaxRank and memory;
 // the answer's status reports the effect. exact is the reason for no dense K, nil if none was requested.
-func (m *Model) approximate(ctx context.Context, exact error) (linalg.Kernel, error) {
-	k, err := m.factorise(ctx, 1, m.Spec.MaxRank)
+func approximate(ctx context.Context, m *Model, exact error) (linalg.Kernel, error) {
+	k, err := factorise(ctx, m, 1, m.Spec.MaxRank)
 	var short *linalg.RankError
 	switch {
 	case !errors.As(err, &short):
 		return k, err
 	case short.Rank > 0 && m.Spec.RankTol == 0:
 		m.limited = true
-		return m.jittered(short.Factor), nil
+		return jittered(m, short.Factor), nil
 	case short.Rank > 0:
 		return nil, err
 	case exact != nil:
 		return nil, fmt.Errorf("%w; a factor of rank 1 would fit of about %d inputs", exact,
-			m.sitesThatFit(1))
+			sitesThatFit(m, 1))
 	}
 	return nil, fmt.Errorf("%w for a factor of rank 1 of %d distinct inputs; for about %d there would be",
-		linalg.ErrMemory, m.Sites(), m.sitesThatFit(1))
+		linalg.ErrMemory, m.Sites(), sitesThatFit(m, 1))
 }
 
 // RankSuffices reports whether the factor of a solve will probably have at most this rank: to the goal of the
@@ -193,19 +193,19 @@ func (s Spec) RankSuffices(ctx context.Context, rank int) bool {
 const usualResidual = 1e-3
 
 // jittered is a factor plus the jitter, which its factorisation excludes.
-func (m *Model) jittered(factor *linalg.LowRankPlusDiag) linalg.Kernel {
+func jittered(m *Model, factor *linalg.LowRankPlusDiag) linalg.Kernel {
 	factor.AddDiag(m.Spec.Kernel.Jitter)
 	return factor
 }
 
 // loosestResidual is the largest residual that Auto allows; it sets reason.
-func (m *Model) loosestResidual() (float64, error) {
+func loosestResidual(m *Model) (float64, error) {
 	if m.Sites() >= ApproximateFrom {
 		m.reason = "it is faster here"
 		return 1, nil
 	}
 	t := loss.TraitsOf(m.Loss)
-	mean, err := m.meanVariance(m.inputs)
+	mean, err := meanVariance(m, m.inputs)
 	if !t.Quadratic || mean == 0 {
 		m.reason = "numerically the kernel matrix has no higher rank"
 		return exactTol, err
@@ -217,14 +217,14 @@ func (m *Model) loosestResidual() (float64, error) {
 // probeRank fails with ErrRank if the rank exceeds most already for a random subset of the sites, not much
 // larger than most. First a quarter of the rank must reach a quarter of the digits: residuals of smooth
 // kernels decay at most geometrically, and most failures occur here.
-func (m *Model) probeRank(ctx context.Context, loosest float64, most int) error {
+func probeRank(ctx context.Context, m *Model, loosest float64, most int) error {
 	order := rand.New(rand.NewPCG(1, 0)).Perm(m.Sites())
 	for _, part := range []int{4, 1} {
-		limit := m.factorGoal()
+		limit := factorGoal(m)
 		limit.MaxRank = most / part
 		columns := m.inputs.Subset(order[:min(len(order), limit.MaxRank+limit.MaxRank/4)])
 		if limit.PerRank > 0 {
-			mean, err := m.meanVariance(columns)
+			mean, err := meanVariance(m, columns)
 			if err != nil {
 				return err
 			}
@@ -240,20 +240,20 @@ func (m *Model) probeRank(ctx context.Context, loosest float64, most int) error 
 }
 
 // factorise makes the low-rank form, to the tolerance or the loosest allowed one.
-func (m *Model) factorise(ctx context.Context, loosest float64, most int) (linalg.Kernel, error) {
-	columns, err := m.kernelColumns()
+func factorise(ctx context.Context, m *Model, loosest float64, most int) (linalg.Kernel, error) {
+	columns, err := kernelColumns(m)
 	if err != nil {
 		return nil, err
 	}
-	limit := m.factorGoal()
-	limit.MaxRank, limit.MaxBytes = most, m.rankBytes()
+	limit := factorGoal(m)
+	limit.MaxRank, limit.MaxBytes = most, rankBytes(m)
 	switch {
 	case loosest < 1 && limit.PerRank > 0: // loosest replaces PerRank
 		limit.Tol, limit.PerRank = loosest, 0
 	case loosest < 1:
 		limit.Tol = math.Min(loosest, limit.Tol)
 	case limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom:
-		limit.Enough = m.enoughRank(loss.TraitsOf(m.Loss).Noise)
+		limit.Enough = enoughRank(m, loss.TraitsOf(m.Loss).Noise)
 	}
 	factor, err := linalg.PivotedCholesky(ctx, columns, limit)
 	var short *linalg.RankError
@@ -263,27 +263,27 @@ func (m *Model) factorise(ctx context.Context, loosest float64, most int) (linal
 	if err != nil {
 		return nil, err
 	}
-	return m.jittered(factor), nil
+	return jittered(m, factor), nil
 }
 
 // sitesThatFit is the number of sites for which a factor of this rank and everything else would fit into
 // memory.
-func (m *Model) sitesThatFit(rank int) int {
-	each := (m.vectorBytes() + m.solveBytes(-1)) / int64(m.Sites())
+func sitesThatFit(m *Model, rank int) int {
+	each := (vectorBytes(m) + solveBytes(m, -1)) / int64(m.Sites())
 	return sort.Search(m.Sites(), func(n int) bool {
 		return linalg.LowRankBytes(n+1, rank)+each*int64(n+1) > linalg.Room(m.MaxBytes)
 	})
 }
 
 // kernelColumns is the kernel matrix by columns, without its jitter.
-func (m *Model) kernelColumns() (linalg.Columns, error) {
+func kernelColumns(m *Model) (linalg.Columns, error) {
 	if m.inputs != nil {
 		return m.inputs, nil
 	}
-	if err := m.checkExact(); err != nil {
+	if err := checkExact(m); err != nil {
 		return nil, err
 	}
-	k, err := m.precomputed()
+	k, err := precomputed(m)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ func (m *Model) kernelColumns() (linalg.Columns, error) {
 }
 
 // precomputed is the precomputed kernel matrix over the examples, whose rows are the features.
-func (m *Model) precomputed() (*linalg.Sym, error) {
+func precomputed(m *Model) (*linalg.Sym, error) {
 	n := m.Set.N()
 	if m.Set.D() != n {
 		return nil, fmt.Errorf("a precomputed kernel needs as many features as examples, got %d and %d",

@@ -18,23 +18,23 @@ const pilotFits, leastFits = 2, 60
 // Cost is the cost of fits with weights of a law; those of a support vector machine are counted in the first
 // fits of a plan, if there is one.
 func (m *Model) Cost(ctx context.Context, law resample.CountDistribution, plan resample.Plan) fits.Cost {
-	w := fits.Work{Loss: m.Loss, Sites: m.Sites(), Rank: m.Sites(), Kept: m.kept(law)}
+	w := fits.Work{Loss: m.Loss, Sites: m.Sites(), Rank: m.Sites(), Kept: kept(m, law)}
 	if factor := m.Factor(); factor != nil {
 		w.Rank = factor.Rank()
 	}
-	if plan != nil && m.counts() {
-		w.Operations = m.pilot(ctx, plan)
+	if plan != nil && counts(m) {
+		w.Operations = pilot(ctx, m, plan)
 	}
 	return fits.CostOf(w)
 }
 
 // kept is the fraction of the sites in a fit.
-func (m *Model) kept(law resample.CountDistribution) float64 {
+func kept(m *Model, law resample.CountDistribution) float64 {
 	return 1 - resample.ProbZero(law, m.Set.N()/m.Sites())
 }
 
 // pilot is the mean number of operations of a plan's first fits; 0 if they fail.
-func (m *Model) pilot(ctx context.Context, plan resample.Plan) float64 {
+func pilot(ctx context.Context, m *Model, plan resample.Plan) float64 {
 	of, err := m.Machine(0)
 	if err != nil {
 		return 0
@@ -56,13 +56,13 @@ func (m *Model) pilot(ctx context.Context, plan resample.Plan) float64 {
 }
 
 // counts reports whether the model's own trainer counts its operations.
-func (m *Model) counts() bool {
+func counts(m *Model) bool {
 	_, onFactor := m.TrainedOnFactor()
 	return loss.TraitsOf(m.Loss).Margin && m.Form() != ScaLAPACK && !onFactor
 }
 
 // mayBlock reports whether AutoMethod may train that many fits in blocks.
-func (m *Model) mayBlock(resamples int) bool {
+func mayBlock(m *Model, resamples int) bool {
 	return loss.TraitsOf(m.Loss).Proximal != nil && m.Form() != ScaLAPACK &&
 		cmp.Or(resamples, fits.DefaultResamples) >= leastFits
 }
@@ -70,10 +70,10 @@ func (m *Model) mayBlock(resamples int) bool {
 // Cheapest is the method of the least cost for fits with weights of a law. Of downdates, which predict only
 // the examples that a fit leaves out, it makes use if these suffice. On a factor, where a step of a single
 // trainer takes r^2 M operations, blocks are always faster.
-func (m *Model) Cheapest(ctx context.Context, law resample.CountDistribution, plan resample.Plan,
+func Cheapest(ctx context.Context, m *Model, law resample.CountDistribution, plan resample.Plan,
 	resamples int, leftOut bool) RetrainMethod {
 	count := float64(cmp.Or(resamples, fits.DefaultResamples))
-	blocks, downdates := m.mayBlock(resamples), leftOut && CanDowndate(m)
+	blocks, downdates := mayBlock(m, resamples), leftOut && CanDowndate(m)
 	if _, onFactor := m.TrainedOnFactor(); blocks && onFactor {
 		return Batch
 	} else if !blocks && !downdates {
@@ -94,10 +94,10 @@ func (m *Model) Cheapest(ctx context.Context, law resample.CountDistribution, pl
 // needs its first iterate. Copies of the kernel's rows for single trainers must fit into memory.
 func singlePays(ctx context.Context, m *Model, law resample.CountDistribution, plan resample.Plan,
 	settings RetrainSettings) bool {
-	if !m.counts() || settings.Resamples < leastFits {
+	if !counts(m) || settings.Resamples < leastFits {
 		return false
 	}
-	shared, _ := m.trainerBytes(m.Sites())
+	shared, _ := trainerBytes(m, m.Sites())
 	if m.CheckBeside(refineBytes(m, settings)+shared, "") != nil {
 		return false
 	}

@@ -171,7 +171,7 @@ func (m *Model) EachResponse(engine linalg.Engine, in *dataset.Inputs, f func(p 
 }
 
 // PriorVariances are K(x, x) at new inputs.
-func (m *Model) PriorVariances(in *dataset.Inputs) ([]float64, error) {
+func PriorVariances(m *Model, in *dataset.Inputs) ([]float64, error) {
 	x, err := standardized(in.Design(), m.transform)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func Retrain(ctx context.Context, m *Model, method RetrainMethod, scheme resampl
 	}
 	auto := method == AutoMethod
 	if auto {
-		method = m.Cheapest(ctx, scheme, problem.Plan, settings.Resamples, false)
+		method = Cheapest(ctx, m, scheme, problem.Plan, settings.Resamples, false)
 	}
 	if method == Batch {
 		r, err := retrainRoughly(ctx, m, scheme, settings)
@@ -216,7 +216,7 @@ func FitAll(ctx context.Context, m *Model, s *solver.Solution) ([]float64, error
 	if err != nil {
 		return nil, err
 	}
-	all := []fits.Fit{{Weight: m.weights(), Target: m.Y, F: make([]float64, trainer.Outputs())}}
+	all := []fits.Fit{{Weight: weights(m), Target: m.Y, F: make([]float64, trainer.Outputs())}}
 	trainer.NewBlock()(ctx, all)
 	return all[0].F, all[0].Err
 }

@@ -6,11 +6,11 @@ package model
 // has room for it. What such a solve takes for a factor of a kernel matrix that turns out to be singular
 // within rounding is left out: it stays within MaxBytes, or what the system has left, and is gone afterwards.
 func (m *Model) TheoryBytes() int64 {
-	return m.heldBytes() + m.solveBytes(m.solveRoom())
+	return heldBytes(m) + solveBytes(m, solveRoom(m))
 }
 
 // SealModel is a model file that holds a text, whatever it is.
 func SealModel(body []byte) []byte { return seal(body) }
 
 // FitBytes is the memory of FullFit without the kernel matrix.
-func (m *Model) FitBytes() int64 { return m.fitBytes() }
+func (m *Model) FitBytes() int64 { return fitBytes(m) }

@@ -20,17 +20,17 @@ import (
 // allocated.
 func (m *Model) CheckBeside(bytes int64, what string) error {
 	if m.MaxBytes > 0 {
-		bytes += m.matrixBytes()
+		bytes += matrixBytes(m)
 	}
 	return linalg.CheckMemory(bytes, m.MaxBytes, what)
 }
 
 // matrixBytes is the memory of the kernel matrix with its scratch triangle, or of a factor and the engines on
 // it.
-func (m *Model) matrixBytes() int64 {
+func matrixBytes(m *Model) int64 {
 	switch {
 	case m.Form() == ScaLAPACK:
-		return m.heldBytes()
+		return heldBytes(m)
 	case m.Form() == LowRank:
 		return linalg.LowRankBytes(m.Sites(), m.Factor().Rank())
 	}
@@ -39,7 +39,7 @@ func (m *Model) matrixBytes() int64 {
 
 // trainerBytes bounds the memory of trainers of the model's loss: shared is common to all, without the kernel
 // matrix, and each is that of one for n drawn sites.
-func (m *Model) trainerBytes(n int) (shared, each int64) {
+func trainerBytes(m *Model, n int) (shared, each int64) {
 	sites, room := int64(m.Sites()), int64(train.Room(n, m.Sites()))
 	if _, ok := m.TrainedOnFactor(); ok {
 		return 0, 16 * room * int64(m.Factor().Rank())
@@ -61,32 +61,32 @@ func (m *Model) trainerBytes(n int) (shared, each int64) {
 }
 
 // fitBytes is the memory of FullFit without the kernel matrix.
-func (m *Model) fitBytes() int64 {
+func fitBytes(m *Model) int64 {
 	if loss.TraitsOf(m.Loss).Quadratic || m.Form() == ScaLAPACK {
 		return 0 // in the scratch triangle, or by an engine
 	}
-	shared, each := m.trainerBytes(m.Sites())
+	shared, each := trainerBytes(m, m.Sites())
 	return shared + each
 }
 
 // heldBytes is the memory of the kernel matrix with its scratch triangle, or a factor, or a rank's part; its
 // engine; and the sites. For the square loss it includes the largest rank updates, which few solves need.
-func (m *Model) heldBytes() int64 {
+func heldBytes(m *Model) int64 {
 	if m.Form() == ScaLAPACK {
-		return m.Servants.Bytes(m.Sites(), m.Block) + m.vectorBytes()
+		return m.Servants.Bytes(m.Sites(), m.Block) + vectorBytes(m)
 	}
 	if m.Form() == LowRank {
-		return m.matrixBytes() + m.vectorBytes()
+		return matrixBytes(m) + vectorBytes(m)
 	}
 	moved := 0
 	if quadratic(m.Loss) {
 		moved = m.Sites() / 16
 	}
-	return linalg.DenseBytes(m.Sites(), moved) + m.vectorBytes()
+	return linalg.DenseBytes(m.Sites(), moved) + vectorBytes(m)
 }
 
 // solveBytes is the memory of a solve in addition to Held, if room bytes are available.
-func (m *Model) solveBytes(room int64) int64 {
+func solveBytes(m *Model, room int64) int64 {
 	if quadratic(m.Loss) {
 		return 0
 	}
@@ -95,21 +95,21 @@ func (m *Model) solveBytes(room int64) int64 {
 
 // solveRoom is the part of MaxBytes for a solve of a loss that is not quadratic, after the kernel matrix and
 // its engine: 0 if unlimited, negative if nothing remains.
-func (m *Model) solveRoom() int64 {
+func solveRoom(m *Model) int64 {
 	if m.Form() == ScaLAPACK {
 		return spreadRoom
 	}
 	if m.MaxBytes <= 0 {
 		return 0
 	}
-	if room := m.MaxBytes - m.heldBytes(); room > 0 {
+	if room := m.MaxBytes - heldBytes(m); room > 0 {
 		return room
 	}
 	return -1
 }
 
 // vectorBytes estimates the memory of the sites and of the solver's vectors.
-func (m *Model) vectorBytes() int64 {
+func vectorBytes(m *Model) int64 {
 	sites, maps := int64(len(m.First)), int64(0)
 	if !quadratic(m.Loss) {
 		maps = siteBytes * int64(m.Sites())
@@ -122,9 +122,9 @@ func (m *Model) vectorBytes() int64 {
 
 // buildBytes is the least memory of a solve on a dense kernel matrix, with the matrix over all examples of a
 // precomputed kernel with merged examples.
-func (m *Model) buildBytes() int64 {
-	exact := m.on(nil)
-	least := exact.heldBytes() + exact.solveBytes(-1)
+func buildBytes(m *Model) int64 {
+	exact := on(m, nil)
+	least := heldBytes(exact) + solveBytes(exact, -1)
 	if m.Kernel.Kind == kernel.Precomputed && m.Merged() > 0 {
 		return least + linalg.SymBytes(m.Set.N())
 	}
@@ -149,16 +149,16 @@ func NeedToRetrain(m *Model, method RetrainMethod, law resample.CountDistributio
 	if method == Downdate {
 		return averages + 8*n*n + 8*workers*(2*n+n*n/4)
 	}
-	counted := method == AutoMethod && m.counts() && m.mayBlock(settings.Resamples)
+	counted := method == AutoMethod && counts(m) && mayBlock(m, settings.Resamples)
 	if method == AutoMethod {
-		method = m.Cheapest(context.Background(), law, nil, settings.Resamples, false)
+		method = Cheapest(context.Background(), m, law, nil, settings.Resamples, false)
 	}
-	inBlocks := m.heldBytes() - m.matrixBytes() +
-		max(m.solveBytes(m.solveRoom()), averages+blockBytes(m, settings, outputs))
+	inBlocks := heldBytes(m) - matrixBytes(m) +
+		max(solveBytes(m, solveRoom(m)), averages+blockBytes(m, settings, outputs))
 	if method == Batch && !counted {
 		return inBlocks
 	}
-	shared, each := m.trainerBytes(int(float64(m.Sites()) * m.kept(law)))
+	shared, each := trainerBytes(m, int(float64(m.Sites())*kept(m, law)))
 	singly := averages + shared +
 		workers*(each+8*(fits.BlocksPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
 	if counted {
@@ -181,14 +181,14 @@ func CheckRetrain(m *Model, method RetrainMethod, law resample.CountDistribution
 // matrix.
 func NeedToRefine(m *Model, resamples int) int64 {
 	settings := RetrainSettings{Settings: fits.Settings{Resamples: resamples, Workers: 1}}
-	return max(m.fitBytes(), refineBytes(m, settings))
+	return max(fitBytes(m), refineBytes(m, settings))
 }
 
 // refineBytes is the memory of the theory and Refine without the kernel matrix, with the kernel rows of all
 // new inputs.
 func refineBytes(m *Model, settings RetrainSettings) int64 {
 	outputs := int64(m.Sites() + settings.Cross.Rows)
-	return m.heldBytes() - m.matrixBytes() + blockBytes(m, settings, 2*outputs) +
+	return heldBytes(m) - matrixBytes(m) + blockBytes(m, settings, 2*outputs) +
 		8*(fits.ControlledPerPoint*outputs+fits.ControlledPerExample*int64(m.Set.N()))
 }
 

@@ -130,7 +130,7 @@ const precomputedTolerance = 1e-9
 // linalg.ErrMemory if the matrices would not fit.
 func Build(ctx context.Context, spec Spec) (*Model, error) {
 	m := &Model{Spec: spec}
-	err := m.build(ctx)
+	err := build(ctx, m)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -143,7 +143,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 }
 
 // build finds the sites and computes the kernel matrix.
-func (m *Model) build(ctx context.Context) error {
+func build(ctx context.Context, m *Model) error {
 	if err := m.Spec.check(); err != nil {
 		return err
 	}
@@ -154,16 +154,16 @@ func (m *Model) build(ctx context.Context) error {
 		return errors.New("a bias needs examples at two distinct inputs at least: take Spec.Bias false")
 	}
 	began := time.Now()
-	if err := m.prepare(); err != nil {
+	if err := prepare(m); err != nil {
 		return err
 	}
-	k, err := m.makeMatrix(ctx)
+	k, err := makeMatrix(ctx, m)
 	if err != nil {
 		return err
 	}
-	m.hold(k)
+	hold(m, k)
 	m.GramTime = time.Since(began)
-	return m.checkKernel()
+	return checkKernel(m)
 }
 
 // WithLoss is the model with another loss, on the same kernel matrix, which must be dense.
@@ -209,7 +209,7 @@ func sites(s *Spec) (site, first []int) {
 const notStandardized = "sparse features are taken as they are: to subtract their means would fill the matrix"
 
 // prepare standardises the inputs, unless they are sparse, and prepares them for the kernel.
-func (m *Model) prepare() (err error) {
+func prepare(m *Model) (err error) {
 	m.Spec.Kernel = m.CompleteKernel()
 	if m.Kernel.Kind == kernel.Precomputed {
 		return nil

@@ -131,7 +131,7 @@ func (m *Model) Predictor(fit *train.Result) (*Predictor, error) {
 	p := &Predictor{Loss: m.Loss.Name(), Parameters: parametersByName(m.Loss), Kernel: m.Kernel,
 		Encoding: m.Set.Encoding(), Scales: m.transform, TargetMean: m.Mean, Bias: fit.Bias * m.Unit,
 		Training: summaryOf(m, fit)}
-	p.Encoding.Targets = []dataset.Column{m.column()}
+	p.Encoding.Targets = []dataset.Column{column(m)}
 	var rows []int
 	for site, w := range fit.Weight {
 		if w != 0 || site == m.Sites()-1 && rows == nil {
@@ -153,7 +153,7 @@ func (m *Model) Predictor(fit *train.Result) (*Predictor, error) {
 }
 
 // column describes what the function of the view predicts.
-func (m *Model) column() dataset.Column {
+func column(m *Model) dataset.Column {
 	c := m.Set.Columns[0]
 	if c.Y = nil; c.Levels == nil {
 		c.Name = m.Name

@@ -70,13 +70,13 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 // within the goal: from the leave-one-out error of the fit to all data, with residuals (y - f)/b, at this and
 // the previous ranks. That costs one refresh. Examples count twice, so that resamples of twice the data reach
 // the goal, too. With little noise the estimate can be wrong: Settle checks the answer.
-func (m *Model) enoughRank(noise float64) func(*linalg.LowRankPlusDiag) bool {
+func enoughRank(m *Model, noise float64) func(*linalg.LowRankPlusDiag) bool {
 	count, mean := siteTargets(m)
 	noise /= 2
 	d := floats.ScaleTo(make([]float64, len(count)), 1/noise, count)
 	var seen []rankedAnswer
 	return func(factor *linalg.LowRankPlusDiag) bool {
-		f, b, err := gp.FitByEngine(m.on(factor).Matrix(), noise, count, mean)
+		f, b, err := gp.FitByEngine(on(m, factor).Matrix(), noise, count, mean)
 		if err != nil {
 			return false
 		}
@@ -94,7 +94,7 @@ func (m *Model) enoughRank(noise float64) func(*linalg.LowRankPlusDiag) bool {
 
 // noteRank warns of a coarse factor. The solution does not count as converged if the goal was given, or is
 // Auto's.
-func (m *Model) noteRank(s *solver.Solution, off float64) {
+func noteRank(m *Model, s *solver.Solution, off float64) {
 	change := "more than 100%"
 	if off <= 1 {
 		change = fmt.Sprintf("%.4g%%", 100*off)
@@ -122,18 +122,18 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	}
 	var seen []rankedAnswer
 	known, tightened, sure := m.ofBound, 0, false // the present rank probably suffices
-	at := m.truncated(int(float64(m.Factor().Rank()) / math.Pow(rankStep, float64(m.coarserRanks(settings)))))
+	at := truncated(m, int(float64(m.Factor().Rank())/math.Pow(rankStep, float64(coarserRanks(m, settings)))))
 	for {
 		coarse, roughly := at.Factor().Rank() < m.Factor().Rank(), settings
 		if coarse && !sure {
 			roughly.Tolerance = max(settings.Tolerance, min(mostRough, m.rankGoal()))
 		}
-		s, err := at.solve(ctx, law, roughly)
+		s, err := solve(ctx, at, law, roughly)
 		if err != nil || s.Status != solver.Converged {
 			return at, s, err
 		}
 		at.ofBound = 0
-		seen = append(seen, at.rankAnswer(s))
+		seen = append(seen, rankAnswer(at, s))
 		at.ofBound = cmp.Or(shareOfBound(seen), known)
 		off := at.RankError(s)
 		// drops the old factor
@@ -141,49 +141,49 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		switch {
 		case off <= m.rankGoal():
 			if roughly.Tolerance > settings.Tolerance {
-				s, err = at.solve(ctx, law, settings)
+				s, err = solve(ctx, at, law, settings)
 			}
 			return at, s, err
 		case coarse:
-			at, sure = m.nextRank(at, s)
+			at, sure = nextRank(m, at, s)
 			continue
 		case m.grown: // the estimate was wrong
-			fine := m.on(m.K)
+			fine := on(m, m.K)
 			fine.grown, fine.byBound = false, true
-			k, err := fine.makeMatrix(ctx)
-			if fine.hold(k); err != nil || fine.Form() == Exact {
+			k, err := makeMatrix(ctx, fine)
+			if hold(fine, k); err != nil || fine.Form() == Exact {
 				return fine, nil, err
 			}
 			return fine.Settle(ctx, law, settings)
 		}
 		var finer linalg.Kernel
 		if m.Spec.Storage == Auto {
-			finer, err = at.finerMatrix(ctx, off, tightened)
+			finer, err = finerMatrix(ctx, at, off, tightened)
 		}
 		if tightened++; err != nil || finer == nil {
-			at.noteRank(s, off)
+			noteRank(at, s, off)
 			return at, s, err
 		}
-		if at = at.on(finer); at.Form() == Exact {
+		if at = on(at, finer); at.Form() == Exact {
 			return at, nil, nil
 		}
 	}
 }
 
 // truncated is the model on the first pivots of its factor; m if it has no more.
-func (m *Model) truncated(rank int) *Model {
+func truncated(m *Model, rank int) *Model {
 	if rank >= m.Factor().Rank() {
 		return m
 	}
-	return m.on(m.Factor().Truncate(rank))
+	return on(m, m.Factor().Truncate(rank))
 }
 
 // nextRank is the model of the next rank if the answer of at is not accurate enough: rankStep times its rank,
 // or less if the bound there reaches the goal.
-func (m *Model) nextRank(at *Model, s *solver.Solution) (next *Model, sure bool) {
+func nextRank(m *Model, at *Model, s *solver.Solution) (next *Model, sure bool) {
 	rank, finest := float64(at.Factor().Rank()), float64(m.Factor().Rank())
 	for _, times := range []float64{1.1, 1.2, 1.3} {
-		if next = m.truncated(int(times * rank)); at.ofBound == 0 || next == m {
+		if next = truncated(m, int(times*rank)); at.ofBound == 0 || next == m {
 			break
 		}
 		if next.ofBound = at.ofBound; next.RankError(s) <= nearGoal*m.rankGoal() {
@@ -191,7 +191,7 @@ func (m *Model) nextRank(at *Model, s *solver.Solution) (next *Model, sure bool)
 		}
 	}
 	if times := math.Floor(rankStep * rank); times < nearGoal*finest {
-		return m.truncated(int(times)), false
+		return truncated(m, int(times)), false
 	}
 	return m, true
 }
@@ -210,7 +210,7 @@ const (
 
 // coarserRanks is the number of coarser factors to begin with: none if K is exact to rounding, as with Auto
 // up to ApproximateFrom, if solves are rough, or if ofBound is known.
-func (m *Model) coarserRanks(settings solver.Settings) int {
+func coarserRanks(m *Model, settings solver.Settings) int {
 	if m.ofBound > 0 || settings.Tolerance > seenTolerance ||
 		m.Spec.Storage == Auto && m.Sites() < ApproximateFrom {
 		return 0
@@ -224,7 +224,7 @@ func (m *Model) coarserRanks(settings solver.Settings) int {
 // rankedAnswer is a left-out error and the bound of its change by the rank.
 type rankedAnswer struct{ value, bound float64 }
 
-func (m *Model) rankAnswer(s *solver.Solution) rankedAnswer {
+func rankAnswer(m *Model, s *solver.Solution) rankedAnswer {
 	value, _ := s.LeftOut(DefaultTest(m.Set))
 	return rankedAnswer{value, m.RankError(s)}
 }
@@ -256,15 +256,15 @@ func shareOfBound(seen []rankedAnswer) float64 {
 const leastShare = 0.005
 
 // finerMatrix is a kernel matrix that replaces a factor that is too coarse; nil if none fits into memory.
-func (m *Model) finerMatrix(ctx context.Context, off float64, tightened int) (linalg.Kernel, error) {
-	exactError := m.checkExact()
+func finerMatrix(ctx context.Context, m *Model, off float64, tightened int) (linalg.Kernel, error) {
+	exactError := checkExact(m)
 	if tightened < maxTightened {
 		most := m.Spec.MaxRank
 		if exactError == nil {
 			most = m.Sites() / worthRank
 		}
 		trace, _ := m.Factor().Accuracy()
-		k, err := m.factorise(ctx, trace*m.rankGoal()/(2*off), most)
+		k, err := factorise(ctx, m, trace*m.rankGoal()/(2*off), most)
 		if err == nil || !errors.Is(err, linalg.ErrRank) && !errors.Is(err, linalg.ErrMemory) {
 			return k, err
 		}
@@ -272,5 +272,5 @@ func (m *Model) finerMatrix(ctx context.Context, off float64, tightened int) (li
 	if exactError != nil {
 		return nil, nil
 	}
-	return m.wholeMatrix(ctx)
+	return wholeMatrix(ctx, m)
 }

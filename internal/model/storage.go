@@ -91,7 +91,7 @@ func (m *Model) Matrix() linalg.Kernel {
 }
 
 // hold sets the kernel matrix of the model.
-func (m *Model) hold(k linalg.Kernel) {
+func hold(m *Model, k linalg.Kernel) {
 	m.K, m.dense = k, sync.OnceValues(func() (*linalg.Sym, error) {
 		what := fmt.Sprintf("training on %d distinct inputs, which needs the whole kernel matrix,", m.Sites())
 		if err := linalg.CheckMemory(linalg.SymBytes(m.Sites()), m.MaxBytes, what); err != nil {
@@ -102,9 +102,9 @@ func (m *Model) hold(k linalg.Kernel) {
 }
 
 // on is the model with another kernel matrix.
-func (m *Model) on(k linalg.Kernel) *Model {
+func on(m *Model, k linalg.Kernel) *Model {
 	other := *m
-	other.hold(k)
+	hold(&other, k)
 	return &other
 }
 

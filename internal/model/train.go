@@ -28,7 +28,7 @@ type FitSettings struct {
 // It uses the dense kernel matrix, and a factor of it, or the low-rank factor, on which the predictor is a
 // sum over the pivots.
 func (m *Model) Fit(ctx context.Context, settings FitSettings) (*machine.Result, error) {
-	fit, err := m.fit(ctx, settings)
+	fit, err := fit(ctx, m, settings)
 	_, onFactor := m.TrainedOnFactor()
 	if factor := m.Factor(); err == nil && onFactor && factor.Rank() > 0 { // the same function on the pivots
 		atPivots := factor.PivotWeights(fit.Weight)
@@ -63,15 +63,15 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 		return gp.FitFull(m.Gram(), t.Noise, m.Bias, count, targets...)
 	}
 	what := fmt.Sprintf("one fit to all of %d sites", m.Sites())
-	if err := m.CheckBeside(m.fitBytes(), what); err != nil {
+	if err := m.CheckBeside(fitBytes(m), what); err != nil {
 		return nil, err
 	}
 	for _, other := range same {
 		var f []float64
 		if count, mean := siteTargets(other); t.Quadratic {
 			f, _, err = gp.FitByEngine(m.Matrix(), t.Noise, count, mean)
-		} else if other, err = other.undistributed(ctx); err == nil {
-			f, err = other.fitSites(ctx)
+		} else if other, err = undistributed(ctx, other); err == nil {
+			f, err = fitSites(ctx, other)
 		}
 		if err != nil {
 			return nil, err
@@ -123,7 +123,7 @@ func (m *Model) Machine(tolerance float64) (of *machine.Machine, err error) {
 }
 
 // fit trains once on all data.
-func (m *Model) fit(ctx context.Context, settings FitSettings) (*machine.Result, error) {
+func fit(ctx context.Context, m *Model, settings FitSettings) (*machine.Result, error) {
 	of, err := m.Machine(settings.Tolerance)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (m *Model) fit(ctx context.Context, settings FitSettings) (*machine.Result,
 	}
 	weight := settings.Weight
 	if weight == nil {
-		weight = m.weights()
+		weight = weights(m)
 	}
 	fit, err := learn(train.Set{Y: m.Y, Site: m.Site, Weight: weight, Stop: train.Until(ctx)})
 	if err != nil && loss.TraitsOf(m.Loss).Margin {
@@ -144,7 +144,7 @@ func (m *Model) fit(ctx context.Context, settings FitSettings) (*machine.Result,
 }
 
 // weights are the weights of the examples, 1 without.
-func (m *Model) weights() []float64 {
+func weights(m *Model) []float64 {
 	if m.Set.Weights != nil {
 		return m.Set.Weights
 	}
@@ -152,8 +152,8 @@ func (m *Model) weights() []float64 {
 }
 
 // fitSites is FullFit by the trainers of a loss.
-func (m *Model) fitSites(ctx context.Context) ([]float64, error) {
-	fit, err := m.fit(ctx, FitSettings{})
+func fitSites(ctx context.Context, m *Model) ([]float64, error) {
+	fit, err := fit(ctx, m, FitSettings{})
 	if err != nil {
 		return nil, err
 	}
@@ -162,16 +162,16 @@ func (m *Model) fitSites(ctx context.Context) ([]float64, error) {
 
 // undistributed is the model on the dense K instead of a distributed one, if that fits into this machine's
 // memory; else the model itself.
-func (m *Model) undistributed(ctx context.Context) (*Model, error) {
+func undistributed(ctx context.Context, m *Model) (*Model, error) {
 	if m.Form() != ScaLAPACK {
 		return m, nil
 	}
-	whole := m.on((*linalg.Sym)(nil))
+	whole := on(m, (*linalg.Sym)(nil))
 	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
 		"this loss,", m.Sites())
-	if err := linalg.CheckMemory(whole.heldBytes(), m.MaxBytes, what); err != nil {
+	if err := linalg.CheckMemory(heldBytes(whole), m.MaxBytes, what); err != nil {
 		return nil, err
 	}
-	k, err := whole.wholeMatrix(ctx)
-	return m.on(k), err
+	k, err := wholeMatrix(ctx, whole)
+	return on(m, k), err
 }

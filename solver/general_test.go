@@ -163,8 +163,8 @@ func TestStartFromSolution(t *testing.T) {
 	}
 }
 
-// TestGrid: all cells of a thinner grid converge. The whole one is BenchmarkGrid. From ratio 20 on, rounding
-// of the kernel matrix moves some answers by more than the tolerance.
+// TestGrid: all cells of a grid of widths and ratios converge. From ratio 20 on, rounding of the kernel matrix
+// moves some answers by more than the tolerance.
 func TestGrid(t *testing.T) {
 	for _, set := range []string{"crabs", "sonar"} {
 		for _, gammaD := range []float64{0.05, 0.25, 1, 4} {
@@ -178,46 +178,6 @@ func TestGrid(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// BenchmarkGrid solves 4 sets x 7 widths x 9 ratios and reports how many
-// converge, refreshes in the mean and at most, and how many took damping.
-func BenchmarkGrid(b *testing.B) {
-	for b.Loop() {
-		var cells, converged, refreshes, single, most, damped, passes float64
-		for _, set := range []string{"crabs", "sonar", "wisconsin", "pima"} {
-			for _, gammaD := range []float64{0.05, 0.125, 0.25, 0.5, 1, 2, 4} {
-				p := kernelOf(b, set, gammaD)
-				row := ""
-				for _, ratio := range []float64{0.1, 0.3, 0.5, 1, 2, 3, 5, 10, 20} {
-					p.Law = resample.Poisson{Ratio: ratio}
-					s := mustSolve(b, p, solver.Settings{})
-					cells++
-					took := float64(s.Stats.Refreshes.Exact + s.Stats.Refreshes.Single)
-					row += fmt.Sprintf(" %4g", took)
-					if s.Status != solver.Converged {
-						row += fmt.Sprintf("(%v, %.0e)", s.Status, s.Residual)
-						continue
-					}
-					converged++
-					refreshes += took
-					single += float64(s.Stats.Refreshes.Single)
-					passes += float64(s.Stats.Passes)
-					most = math.Max(most, took)
-					if s.Stats.Damped > 0 {
-						damped++
-					}
-				}
-				b.Logf("%-10s %5g:%s", set, gammaD, row)
-			}
-		}
-		b.ReportMetric(converged/cells, "converged")
-		b.ReportMetric(refreshes/converged, "refreshes/cell")
-		b.ReportMetric(single/converged, "of-them-single")
-		b.ReportMetric(passes/converged, "passes/cell")
-		b.ReportMetric(most, "most-refreshes")
-		b.ReportMetric(damped/cells, "damped")
 	}
 }
 

@@ -47,9 +47,10 @@ class _Bootbench(BaseEstimator):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "model.json")
             data = self._save(folder, "train", self._examples)
-            line = [data, *self._choose(data, targets), "--model", file]
-            repeat = run("train", *line).get("command_line")  # none where the flags say all
-            self.flags_ = [*line[1:-2], *(shlex.split(repeat)[len(line) + 5:] if repeat else [])]
+            flags = self._choose(data, targets)
+            repeat = run("train", data, *flags, "--model", file).get("command_line")  # none if all is given
+            words = shlex.split(repeat)[3:] if repeat else flags  # bootbench train DATA FLAGS
+            self.flags_ = [word for word in words if not word.startswith("--model=")]
             with open(file) as text:
                 self.model_ = text.read()
         return self

@@ -163,8 +163,8 @@ func TestStartFromSolution(t *testing.T) {
 	}
 }
 
-// TestGrid: all cells of a grid of widths and ratios converge. From ratio 20 on, rounding of the kernel matrix
-// moves some answers by more than the tolerance.
+// TestGrid: all cells of a grid of widths and ratios converge. From ratio 20 on, rounding of the kernel
+// matrix moves some answers by more than the tolerance.
 func TestGrid(t *testing.T) {
 	for _, set := range []string{"crabs", "sonar"} {
 		for _, gammaD := range []float64{0.05, 0.25, 1, 4} {

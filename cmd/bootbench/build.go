@@ -14,6 +14,7 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/loss"
 )
 
@@ -166,6 +167,35 @@ func (a *app) describe(study *answer.Study, p *problem) {
 	case p.choice.by != "":
 		s.CommandLine = a.repeat(p)
 	}
+}
+
+// ask builds the study of a problem, opens the journal for its exact fits, and delivers its answer.
+func (a *app) ask(p *problem, question func(s *answer.Study) (report.Result, error)) error {
+	s, err := a.build(a.ctx, p)
+	if err == nil {
+		err = a.keepFits(s, p.choice)
+	}
+	if err != nil {
+		return err
+	}
+	return a.answer(question(s))
+}
+
+// row is a complete estimate as a row of a table.
+func (a *app) row(s *answer.Study, q answer.Question) (*report.Answer, error) {
+	began := time.Now()
+	e, err := s.Estimate(a.ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.ctx.Err(); err != nil && e.Status == answer.Cancelled { // an incomplete solve is not kept
+		return nil, err
+	}
+	if e.Time.Solve == 0 {
+		e.Time.Solve = time.Since(began).Seconds()
+	}
+	a.spent(&e.Cost)
+	return e, nil
 }
 
 // largeModel is the memory of a model above which GOGC is largeModelGC.

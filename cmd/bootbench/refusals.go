@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"time"
 
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
@@ -114,33 +113,4 @@ func (o *options) idleOn(command string, set *dataset.Set) error {
 		}
 	}
 	return nil
-}
-
-// ask builds the study of a problem, opens the journal for its exact fits, and delivers its answer.
-func (a *app) ask(p *problem, question func(s *answer.Study) (report.Result, error)) error {
-	s, err := a.build(a.ctx, p)
-	if err == nil {
-		err = a.keepFits(s, p.choice)
-	}
-	if err != nil {
-		return err
-	}
-	return a.answer(question(s))
-}
-
-// row is a complete estimate as a row of a table.
-func (a *app) row(s *answer.Study, q answer.Question) (*report.Answer, error) {
-	began := time.Now()
-	e, err := s.Estimate(a.ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.ctx.Err(); err != nil && e.Status == answer.Cancelled { // an incomplete solve is not kept
-		return nil, err
-	}
-	if e.Time.Solve == 0 {
-		e.Time.Solve = time.Since(began).Seconds()
-	}
-	a.spent(&e.Cost)
-	return e, nil
 }

@@ -69,7 +69,7 @@ func (k *LowRankPlusDiag) T() mat.Matrix { return k }
 func (k *LowRankPlusDiag) Rank() int { return k.rank }
 
 // smallestPivot is the smallest residual of a pivot at its selection.
-func (k *LowRankPlusDiag) smallestPivot() float64 {
+func smallestPivot(k *LowRankPlusDiag) float64 {
 	smallest := math.Inf(1)
 	for q := range k.rank {
 		root := core.Row(k.triangle, q)[q]

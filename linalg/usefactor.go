@@ -80,7 +80,7 @@ func findFactor(k *Sym, maxBytes int64) *lowRankEngine {
 	}
 	whole := RankOptions{Tol: factorTol, MaxRank: most, MaxBytes: maxBytes, rounding: factorTol}
 	factor, err := PivotedCholesky(context.Background(), k, whole)
-	if err != nil || factor.rank == n && factor.smallestPivot() > regular*slices.Max(Diagonal(k)) {
+	if err != nil || factor.rank == n && smallestPivot(factor) > regular*slices.Max(Diagonal(k)) {
 		return nil
 	}
 	clear(factor.residual) // rounding

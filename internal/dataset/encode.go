@@ -50,7 +50,7 @@ func (t *table) set() (*Set, error) {
 		return nil, fmt.Errorf("ReadOptions.Groups: all rows have the same %s, and without that group there "+
 			"are none to train on: take another column, or leave it out", quote(t.withRole(asGroup).Name))
 	}
-	t.describe(s.X)
+	describe(t, s.X)
 	s.Source, s.Features = t.name, featureNames(e.Columns)
 	if w := s.Weights; w != nil {
 		t.note("column %s has the weights of the examples, from %.4g to %.4g: they count in training and in "+
@@ -214,7 +214,7 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 		return nil, err
 	}
 	of := func(r role) []float64 { return t.values(t.withRole(r), rows) }
-	in := &Inputs{Name: t.name, RowNames: t.rowNames(rows), Groups: renumber(of(asGroup)),
+	in := &Inputs{Name: t.name, RowNames: rowNames(t, rows), Groups: renumber(of(asGroup)),
 		Strata: renumber(of(asStratum)), Folds: renumber(of(asFold)), Weights: of(asWeight),
 		counts: of(asCount)}
 	for k, c := range t.targets {
@@ -256,7 +256,7 @@ func (t *table) complete() (rows []int, gaps bool, err error) {
 		}
 	}
 	if gaps = len(lacking) > 0; gaps && t.opt.Missing == MissingError {
-		return nil, true, t.errMissing(lacking)
+		return nil, true, errMissing(t, lacking)
 	}
 	rows = make([]int, 0, t.rows)
 	for i := range t.rows {
@@ -278,7 +278,7 @@ func (t *table) complete() (rows []int, gaps bool, err error) {
 }
 
 // errMissing counts the cells without a value and names the first.
-func (t *table) errMissing(columns []*column) error {
+func errMissing(t *table, columns []*column) error {
 	count := 0
 	for _, c := range columns {
 		count += c.missing
@@ -308,7 +308,7 @@ func (t *table) values(c *column, rows []int) []float64 {
 }
 
 // rowNames are the names of some rows, or their numbers if other rows are left out, else nil.
-func (t *table) rowNames(rows []int) (names []string) {
+func rowNames(t *table, rows []int) (names []string) {
 	switch c := t.withRole(asRowName); {
 	case c != nil:
 		names = gather(c.texts, rows)
@@ -427,7 +427,7 @@ func fill(x linalg.Matrix, mean []float64) {
 }
 
 // describe notes the encoding of texts, constant columns and columns that count the rows.
-func (t *table) describe(x linalg.Matrix) {
+func describe(t *table, x linalg.Matrix) {
 	end, grouped := 0, t.withRole(asGroup) != nil
 	for _, c := range t.features {
 		at := end

@@ -25,8 +25,8 @@ func (t *table) decide(c *column) error {
 				quote(c.odd), v, bare(c.Name))
 		}
 		return c.thousands.check()
-	case c.numeric > 0 && !t.mixed(c) && !(c.role == asTarget && t.opt.As == Classes):
-		return t.errCodes(c)
+	case c.numeric > 0 && !mixed(t, c) && !(c.role == asTarget && t.opt.As == Classes):
+		return errCodes(t, c)
 	case dateLayout(c.texts) == "" &&
 		!slices.ContainsFunc(c.texts, func(s string) bool { return !number.MatchString(s) }):
 		return errNotation(c, c.texts[0])
@@ -45,7 +45,7 @@ func (t *table) decide(c *column) error {
 
 // mixed reports whether the numbers among the texts of a column are texts: there are fewer cells with numbers
 // and fewer different ones, or most texts occur once, as identifiers do.
-func (t *table) mixed(c *column) bool {
+func mixed(t *table, c *column) bool {
 	different := map[float64]bool{}
 	for i := range t.rows {
 		if v := t.row(i)[c.at]; !math.IsNaN(v) {
@@ -60,7 +60,7 @@ func (t *table) mixed(c *column) bool {
 }
 
 // errCodes refuses the texts of a column of numbers.
-func (t *table) errCodes(c *column) error {
+func errCodes(t *table, c *column) error {
 	if k := slices.IndexFunc(c.texts, number.MatchString); k >= 0 {
 		return c.first[k].error(c.Name, errNotation(c, c.texts[k]))
 	}

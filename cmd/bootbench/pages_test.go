@@ -70,17 +70,33 @@ loo LABELS | by a model without it: [\d.]+% get
 retrain LABELS --resamples 50 | Models of 50 resamples err by
 compare NUMBERS --resamples 50 --sizes 30,60 | theory takes the time of`
 
-// TestLeads: the page of every command begins with the answer in a sentence, and predict shows a person
-// what was asked for, not the law over resamples.
+// outFiles are the other files of commands in the folder of --out.
+var outFiles = map[string][]string{
+	"estimate": {"points.csv", "points-errors.svg"}, "retrain": {"points.csv", "points-spread.svg"},
+	"curve": {"curve.csv", "curve-blobs.svg"}, "predict": {"points.csv", "predict.svg"},
+}
+
+// TestLeads: the folder of --out has the document, numbers, figures, and a page that loads nothing and begins
+// with the answer in a sentence; predict shows a person what was asked for, not the law over resamples.
 func TestLeads(t *testing.T) {
 	models := strings.NewReplacer("NUMBERS", "synthetic:friedman1,n=60 --loss square --noise 1",
 		"LABELS", "synthetic:blobs,n=100 --loss hinge --C 1")
 	lead := regexp.MustCompile(`<p class="lead">(.*)</p>`)
 	for _, line := range strings.Split(leads, "\n")[1:] {
 		command, want, _ := strings.Cut(line, " | ")
-		folder := t.TempDir()
+		folder, name := filepath.Join(t.TempDir(), "a", "b"), strings.Fields(command)[0]
 		must(t, models.Replace(command), "--out", folder)
+		for _, file := range append(outFiles[name], "result.json") {
+			if info, err := os.Stat(filepath.Join(folder, file)); err != nil || info.Size() == 0 {
+				t.Errorf("%s: %s: %v", command, file, err)
+			}
+		}
 		page := string(testutil.Must(os.ReadFile(filepath.Join(folder, "report.html")))(t))
+		if !strings.Contains(page, "bootbench "+name) || len(page) > 2<<20 ||
+			strings.Contains(page, "<script") || strings.Contains(page, "src=\"http") ||
+			outFiles[name] != nil && !strings.Contains(page, "<svg") {
+			t.Errorf("%s: page of %d bytes", command, len(page))
+		}
 		got := lead.FindStringSubmatch(strings.ReplaceAll(page, "&#43;", "+"))
 		if got == nil || !regexp.MustCompile(want).MatchString(got[1]) {
 			t.Errorf("%s: the page begins with %q, want %s", command, got, want)

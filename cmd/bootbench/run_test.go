@@ -503,31 +503,6 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestFiles: --out holds the page, the document, the numbers and the figures.
-func TestFiles(t *testing.T) {
-	for command, files := range map[string][]string{
-		"estimate":                               {"points.csv", "points-errors.svg"},
-		"retrain --resamples 30":                 {"points.csv", "points-spread.svg"},
-		"curve --ratio 1,2":                      {"curve.csv", "curve-friedman1.svg"},
-		"predict --test synthetic:friedman1,n=3": {"points.csv", "predict.svg"},
-	} {
-		dir := filepath.Join(t.TempDir(), "a", "b")
-		must(t, on(command, "--out", dir))
-		for _, name := range append(files, "report.html", "result.json") {
-			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
-				t.Errorf("%s: %s: %v", command, name, err)
-			}
-		}
-		page, err := os.ReadFile(filepath.Join(dir, "report.html"))
-		if err != nil || !bytes.Contains(page, []byte("bootbench "+strings.Fields(command)[0])) ||
-			len(page) > 2<<20 ||
-			!bytes.Contains(page, []byte("<svg")) || bytes.Contains(page, []byte("<script")) ||
-			bytes.Contains(page, []byte("src=\"http")) {
-			t.Errorf("%s: %v, page of %d bytes", command, err, len(page))
-		}
-	}
-}
-
 // TestShellWord: a shell reads the words of a command line back as they were.
 func TestShellWord(t *testing.T) {
 	sh, err := exec.LookPath("sh")

@@ -106,8 +106,7 @@ func allCommands() []*command {
 		{name: "train", run: runTrain, losses: append(loss.Names(), perceptronLoss),
 			takes: slices.Concat(problemNames, []string{"model/train", "format", "tol/train", "groups",
 				"multiclass", "sample"})},
-		{name: "datasets", group: "files", run: runDatasets, out: "-",
-			takes: []string{"export"}},
+		{name: "datasets", group: "files", run: runDatasets, out: "-", takes: []string{"export"}},
 		{name: "merge", group: "files", run: runMerge, out: ", what the command writes there"},
 		{name: "info", group: "files", run: runInfo, out: "-"},
 	}

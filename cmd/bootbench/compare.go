@@ -197,23 +197,23 @@ func compareModels(a *app, o *options, args []string) (err error) {
 		return err
 	}
 	d := &report.ModelComparison{Command: "compare", Level: defaultLevel}
-	var theory, refined [2]report.Examples
-	for k, s := range models {
-		row, errors, exact, err := leftOutErrors(a, o, s, data[0])
-		if err != nil {
+	var sides [2]compared
+	for k, saved := range models {
+		if sides[k], err = leftOutErrors(a, o, saved, data[0]); err != nil {
 			return err
 		}
-		row.Model, theory[k], refined[k] = files[k], errors, exact
-		d.Models = append(d.Models, *row)
+		sides[k].row.Model = files[k]
+		d.Models = append(d.Models, *sides[k].row)
 	}
-	if d.Models[0].TestLoss != d.Models[1].TestLoss || len(theory[0].Each) != len(theory[1].Each) {
+	one, other := sides[0], sides[1]
+	if one.row.TestLoss != other.row.TestLoss || len(one.theory.Each) != len(other.theory.Each) {
 		return usage.Errorf("%s predicts numbers and %s labels, or the other way round: there is no "+
 			"common error", files[0], files[1])
 	}
-	d.Data, d.N = data[0], len(theory[0].Each)
-	d.Theory = calibration.Compare(theory[0], theory[1], d.Level)
-	if refined[0].Each != nil && refined[1].Each != nil {
-		d.Refined = calibration.Compare(refined[0], refined[1], d.Level)
+	d.Data, d.N = data[0], len(one.theory.Each)
+	d.Theory = calibration.Compare(one.theory, other.theory, d.Level)
+	if one.exact.Each != nil && other.exact.Each != nil {
+		d.Refined = calibration.Compare(one.exact, other.exact, d.Level)
 	}
 	return a.answer(d, nil)
 }
@@ -256,22 +256,27 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 	return nil
 }
 
-// leftOutErrors are the left-out errors of the examples by the theory, and by exact resamples if the loss has
-// them. Their influences are the theory's, nil if that has no derivative.
-func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *report.ComparedModel, theory,
-	exact report.Examples, err error) {
+// compared are the left-out errors of a model's examples by the theory, and by exact resamples if the loss
+// has them. Their influences are the theory's, nil if that has no derivative.
+type compared struct {
+	row           *report.ComparedModel
+	theory, exact report.Examples
+}
+
+// leftOutErrors reads DATA as it was for a saved model, and builds and asks that.
+func leftOutErrors(a *app, o *options, saved *savedModel, data string) (c compared, err error) {
 	read, err := with(saved.Reading, &command{takes: dataNames})
 	if err != nil {
-		return nil, theory, exact, usage.Errorf("--models: %w", err)
+		return c, usage.Errorf("--models: %w", err)
 	}
 	read.maxMemory, read.loss = o.maxMemory, saved.Model.Loss // the loss says what the targets are
 	set, err := a.loadData(read, data)
 	if err != nil {
-		return nil, theory, exact, err
+		return c, err
 	}
 	p := &problem{flags: read}
 	if p.spec, err = saved.spec(set, o.maxMemory); err != nil {
-		return nil, theory, exact, err
+		return c, err
 	}
 	q := answer.Question{Solve: o.asked.Solve, Theory: answer.Yes, Exact: answer.IfPossible,
 		Resamples: autoResamples}
@@ -279,14 +284,14 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (row *rep
 		q.Scheme, err = o.designed(saved.Ratio, set)
 	}
 	if err != nil {
-		return nil, theory, exact, err
+		return c, err
 	}
 	s, err := a.build(a.ctx, p)
 	if err != nil {
-		return nil, theory, exact, err
+		return c, err
 	}
-	if theory, exact, row, err = s.LeftOut(a.ctx, q, set.N() <= mostInteractions); err == nil {
-		a.ended(row.Status)
+	if c.theory, c.exact, c.row, err = s.LeftOut(a.ctx, q, set.N() <= mostInteractions); err == nil {
+		a.ended(c.row.Status)
 	}
-	return row, theory, exact, err
+	return c, err
 }

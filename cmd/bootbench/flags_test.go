@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -159,4 +160,14 @@ func withoutCosts(text string) string {
 	clean(doc)
 	left, _ := json.Marshal(doc)
 	return string(left)
+}
+
+// TestFewFlags: the help of estimate lists at most 60 flags; --no-bias, the other form of --bias, is one of
+// these.
+func TestFewFlags(t *testing.T) {
+	_, text, _ := strings.Cut(must(t, "estimate --help-all"), "\nFlags:\n") // after the examples
+	listed := regexp.MustCompile(`(?m)^ {2,6}(-h, )?--[A-Za-z]`).FindAllString(text, -1)
+	if len(listed) < 40 || len(listed) > 60 || !strings.Contains(text, "--no-bias") {
+		t.Errorf("%d flags: %s", len(listed), text)
+	}
 }

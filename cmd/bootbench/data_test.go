@@ -250,28 +250,6 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// weighted are two tables of the same examples, some of which count nothing: with a column of counts, and
-// with each row repeated, numbered by its example.
-func weighted(t *testing.T, labels bool) (counted, copied string) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	var one, many strings.Builder
-	one.WriteString("x,z,w,y\n")
-	many.WriteString("x,z,id,y\n")
-	for i := range 50 {
-		x, z := rng.NormFloat64(), rng.NormFloat64()
-		y := fmt.Sprint(x*z + 0.3*rng.NormFloat64())
-		if labels {
-			y = map[bool]string{true: "yes", false: "no"}[y[0] == '-']
-		}
-		count := rng.IntN(4)
-		fmt.Fprintf(&one, "%v,%v,%d,%s\n", x, z, count, y)
-		for range count {
-			fmt.Fprintf(&many, "%v,%v,%d,%s\n", x, z, i, y)
-		}
-	}
-	return write(t, "counted.csv", one.String()), write(t, "copied.csv", many.String())
-}
-
 // TestCopiedRows: copies of rows are left out together: the error of labels by chance is one half in every
 // command that judges rows, and the note of a command without groups says that its errors are too small.
 func TestCopiedRows(t *testing.T) {
@@ -309,36 +287,17 @@ func TestTabs(t *testing.T) {
 	must(t, "estimate", grades, "--loss hinge --C 1 --task classification --quiet")
 }
 
-// TestWeights: a weight is a repetition where every copy is in a fit or none is: in the model of all
-// examples, and where an example and its copies are left out together; refined errors are those of
-// retraining.
+// TestWeights: refined errors of weighted rows are those of retraining, and metrics those of the theory.
 func TestWeights(t *testing.T) {
-	for _, flags := range []string{"--loss square --noise 10%", "--loss square --noise 0.3 --bias",
-		"--loss hinge --C 2", "--loss logistic --C 2"} {
-		counted, copied := weighted(t, !strings.Contains(flags, "square"))
-		with := counted + " --weights w " + flags
-		a := decoded[report.Answer](t, "cv --folds loo", with)
-		b := decoded[report.Answer](t, "cv --folds loo "+copied+" --groups id "+flags)
-		if off := math.Abs(float64(a.Error/b.Error) - 1); off > 1e-4 || a.Quality.Baseline != 0 &&
-			math.Abs(float64(a.Quality.Baseline/b.Quality.Baseline)-1) > 1e-9 {
-			t.Errorf("%s: left out one by one %v, copies together %v; baselines %v, %v", flags, a.Error,
-				b.Error, a.Quality.Baseline, b.Quality.Baseline)
-		}
-		if !strings.Contains(flags, "logistic") { // loo has hinge and square
-			l := decoded[report.Answer](t, "loo", with)
-			if off := math.Abs(float64(l.Error/b.Error) - 1); off > 1e-9 {
-				t.Errorf("%s: loo %v, copies left out together %v", flags, l.Error, b.Error)
-			}
-		}
+	words := goldenTables(t, otherRows["counted"])
+	for _, flags := range []string{"NUMBERS --loss square --noise 0.3 --bias", "LABELS HINGE",
+		"LABELS --loss logistic --C 2"} {
+		with := goldenLine(words, flags+" --weights w")
 		e := decoded[report.Answer](t, "estimate --refine 400 --metrics all", with)
 		// small classes are strata, which have no jackknife
 		if m := e.Metrics; m.Error == nil && m.Jackknife == nil || m.Error != nil &&
 			math.Abs(float64(*m.Error-*e.TestError)) > 1e-12 {
 			t.Errorf("%s: metrics %+v of the error %v", flags, m, e.TestError)
-		}
-		c := decoded[report.Answer](t, "estimate "+copied+" --drop id --refine none "+flags)
-		if off := math.Abs(float64(e.Apparent - c.Apparent)); off > 1e-4*float64(c.Apparent) {
-			t.Errorf("%s: apparent error %v, copied %v", flags, e.Apparent, c.Apparent)
 		}
 		r := decoded[report.Answer](t, "retrain --resamples 1000 --method single", with)
 		se := math.Hypot(float64(*e.MonteCarloSE), float64(r.SE))

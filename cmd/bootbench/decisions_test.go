@@ -62,7 +62,7 @@ var otherRows = map[string]func(rows [][]any) [][]any{
 		return edited(rows, func(i int, row []any) { row[0] = i / 3 % 3 })
 	},
 	"copied": func(rows [][]any) (all [][]any) {
-		for i, row := range rows {
+		for i, row := range edited(rows, func(i int, row []any) { row[1] = i }) {
 			all = append(all, slices.Repeat([][]any{row}, i/3%3)...)
 		}
 		return all
@@ -111,6 +111,11 @@ NLCPT | copied: estimate KIND | counted: SAME --counts w | error error_se mean c
 NLCT | copied: estimate KIND --groups none | counted: estimate KIND --counts w --groups none |
 	error test_error | 0
 NLCPT | copied: cv KIND --groups none | counted: SAME --counts w | error mean class | 0
+NLCPT | copied: cv KIND --folds loo --groups g | counted: cv KIND --folds loo --weights w |
+	baseline balanced_error r_squared | 1e-4
+NLCT | counted: cv KIND --folds loo --weights w | counted: loo KIND --weights w | error | 1e-6
+NLT | copied: estimate KIND --refine none --groups none | counted: estimate KIND --refine 20 --weights w |
+	apparent_error | 1e-4
 NLT | estimate KIND --refine none | predict KIND --test ROWS --refine none | mean variance | 1e-6
 NLCT | estimate KIND | curve KIND --ratio 0.5,1 @results.1 | error error_se test_error | 1e-3
 NLCT | cv KIND --folds 4 --repeats 1 |

@@ -13,8 +13,8 @@ import (
 )
 
 // Options of estimates. The zero value means the bootstrap of examples, or of groups and within strata if the
-// data have them, 200 exact resamples, the square test loss for numbers and the fraction of wrong labels for
-// labels.
+// data have them, or within classes if one has fewer than 30 examples; 200 exact resamples, the square test
+// loss for numbers and the fraction of wrong labels for labels.
 type Options struct {
 	Scheme    Scheme // nil: Poisson{Ratio: 1}; with strata Multinomial
 	Resamples int    // exact resamples; 0 means 200 with the theory and 1000 of Retrain
@@ -149,12 +149,8 @@ func built(ctx context.Context, spec Spec, o *Options) (*answer.Study, error) {
 		return nil, err
 	}
 	if o.Scheme == nil {
-		design, name := designOf(spec.Set), Poisson{}.Name()
-		if design.Stratum != nil {
-			name = Multinomial{}.Name()
-		}
 		var err error
-		if o.Scheme, err = design.Of(name, resample.Options{Ratio: 1}); err != nil {
+		if o.Scheme, err = schemeOf(spec.Set); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrInput, err)
 		}
 	}
@@ -162,6 +158,23 @@ func built(ctx context.Context, spec Spec, o *Options) (*answer.Study, error) {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return answer.New(ctx, spec, o.Test)
+}
+
+// schemeOf is the bootstrap of data, over their groups and within their strata. Classes are strata if one is
+// small, and if draws within them are possible.
+func schemeOf(data *Data) (Scheme, error) {
+	design, bootstrap := designOf(data), resample.Options{Ratio: 1}
+	if design.Group == nil && design.Stratum == nil {
+		within := design
+		within.Stratum, _, _ = answer.SmallClass(data)
+		if s, err := within.Of(Multinomial{}.Name(), bootstrap); err == nil && within.Stratum != nil {
+			return s, nil
+		}
+	}
+	if design.Stratum != nil {
+		return design.Of(Multinomial{}.Name(), bootstrap)
+	}
+	return design.Of(Poisson{}.Name(), bootstrap)
 }
 
 // designOf are the groups and strata of data.

@@ -7,9 +7,8 @@
 //	e, err := bootbench.Estimate(ctx, spec, bootbench.Options{})
 //	fmt.Println(e.Error, e.SE)
 //
-// Defaults are those of the command bootbench, but copies of a row and classes of few rows are drawn like
-// other rows. Errors name what is wrong with data or specification, and the
-// cure; those of bad input wrap ErrInput.
+// Defaults are those of the command bootbench, but copies of a row are drawn like other rows, not together.
+// Errors name what is wrong with data or specification, and the cure; those of bad input wrap ErrInput.
 package bootbench
 
 import (

@@ -249,6 +249,45 @@ func TestOddArguments(t *testing.T) {
 	refused("Tune: unknown", func() error { _, err := bootbench.Tune(ctx, spec, "nosuch"); return err })
 }
 
+// TestDefaultScheme: without a scheme resamples are drawn over the groups of the data, or within classes of
+// fewer than 30 rows.
+func TestDefaultScheme(t *testing.T) {
+	data, err := bootbench.Load("synthetic:blobs,n=40", bootbench.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var classes []int
+	grouped := *data
+	for i, y := range data.Columns[0].Y {
+		classes, grouped.Groups = append(classes, int(y)), append(grouped.Groups, i/4)
+	}
+	for _, c := range []struct {
+		data   *bootbench.Data
+		name   string
+		design bootbench.Design
+	}{
+		{data, "multinomial", bootbench.Design{N: 40, Stratum: classes}},
+		{&grouped, "poisson", bootbench.Design{N: 40, Group: grouped.Groups}},
+	} {
+		spec := bootbench.NewSpec(c.data, bootbench.Hinge{C: 1})
+		scheme, err := c.design.Of(c.name, resample.Options{Ratio: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var errors [2]float64
+		for k, s := range []bootbench.Scheme{nil, scheme} {
+			e, err := bootbench.Estimate(t.Context(), spec, bootbench.Options{Scheme: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			errors[k] = e.Error
+		}
+		if errors[0] != errors[1] {
+			t.Errorf("%s: error %v by default, %v over the design", c.name, errors[0], errors[1])
+		}
+	}
+}
+
 // TestAliasesAreDescribed: since a reader of go doc does not see the fields and methods behind an alias of an
 // internal type, its comment lists them.
 func TestAliasesAreDescribed(t *testing.T) {

@@ -111,25 +111,12 @@ func (o *options) groupCopies(command string, set *dataset.Set) {
 	set.Notes = append(set.Notes, note)
 }
 
-// fewInClass is the number of rows of a class below which draws are within classes, so that no resample lacks
-// one.
-const fewInClass = 30
-
-// smallClass returns the classes as strata if a data set has such a class, with a note of it.
+// smallClass returns the classes as strata if a data set has a small class, with a note of it.
 func smallClass(set *dataset.Set) (of []int, note string) {
-	names := set.Levels()
-	if names != nil {
-		of = answer.ClassesOf(set.Columns[0].Y)
+	of, class, rows := answer.SmallClass(set)
+	if of == nil {
+		return nil, ""
 	}
-	count := make([]int, len(names))
-	for _, class := range of {
-		count[class]++
-	}
-	for class, rows := range count {
-		if rows >= 2 && rows < fewInClass { // a single row would be in every resample
-			return of, fmt.Sprintf("%d rows of class %s: resamples are drawn within the classes (--scheme "+
-				"poisson draws all rows alike)", rows, names[class])
-		}
-	}
-	return nil, ""
+	return of, fmt.Sprintf("%d rows of class %s: resamples are drawn within the classes (--scheme poisson "+
+		"draws all rows alike)", rows, class)
 }

@@ -490,6 +490,29 @@ func ClassesOf(y []float64) []int {
 	return class
 }
 
+// fewInClass is the number of rows of a class below which draws are within classes, so that no resample lacks
+// one.
+const fewInClass = 30
+
+// SmallClass returns the classes as strata if a data set has such a class, with its name and number of rows;
+// else nil.
+func SmallClass(set *dataset.Set) (strata []int, class string, rows int) {
+	names := set.Levels()
+	count := make([]int, len(names))
+	if names != nil {
+		strata = ClassesOf(set.Columns[0].Y)
+	}
+	for _, class := range strata {
+		count[class]++
+	}
+	for class, rows := range count {
+		if rows >= 2 && rows < fewInClass { // a single row would be in every resample
+			return strata, names[class], rows
+		}
+	}
+	return nil, "", 0
+}
+
 // setPValue sets the p-value (1 + #)/(1 + P), # the number of P permutations of the targets with at most the
 // same error (Ojala and Garriga 2010).
 func setPValue(a *report.Answer, errors []float64) {

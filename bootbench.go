@@ -91,7 +91,7 @@ type ReadOptions = dataset.Options
 //	MaxRank         int     // of a low rank; 0: what fits into memory
 //	MaxBytes        int64   // limit of the memory; 0: what is free
 //	Then            func(*model.Model) int64 // memory of what follows, to refuse it early; nil: unknown
-//	Servants        *scalapack.Servants      // the other processes of a kernel matrix that is spread over MPI
+//	Servants        *scalapack.Servants      // the other processes of a kernel matrix spread over MPI
 //	Block           int                      // edge of its blocks
 type Spec = model.Spec
 
@@ -218,7 +218,7 @@ func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 // without retraining:
 //
 //	func (*Solved) N() int
-//	func (*Solved) LeaveOut(rows ...int) ([]float64, error) // predicts these examples, from 0, by the others
+//	func (*Solved) LeaveOut(rows ...int) ([]float64, error) // predicts these examples by the others
 //	func (*Solved) Append(more *Data) error                 // adds examples at the end
 type Solved = model.Solved
 

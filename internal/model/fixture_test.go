@@ -130,12 +130,6 @@ func solve(t testing.TB, m *model.Model) *solver.Solution {
 	return converge(t, m, bootstrap, solver.Settings{Tolerance: 1e-9})
 }
 
-// singly retrains one by one.
-func singly(t testing.TB, m *model.Model, law resample.Scheme, s model.RetrainSettings) *model.Retraining {
-	t.Helper()
-	return testutil.Must(model.Retrain(t.Context(), m, model.Single, law, s))(t)
-}
-
 // near fails unless a and b agree to tol, relative to 1 + |b|.
 func near(t testing.TB, what string, a, b, tol float64) {
 	t.Helper()

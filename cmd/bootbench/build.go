@@ -141,12 +141,12 @@ func (a *app) build(ctx context.Context, p *problem) (*answer.Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.describe(s, p)
+	addOrigin(a, s, p)
 	return s, ctx.Err()
 }
 
-// describe adds the origin of its problem to a study.
-func (a *app) describe(study *answer.Study, p *problem) {
+// addOrigin adds the origin of its problem to a study.
+func addOrigin(a *app, study *answer.Study, p *problem) {
 	limitGarbage(p.spec.MaxBytes)
 	study.Progress, study.Times.Read = func(label string, done, total int) {
 		if done > 0 && !strings.Contains(label, ": sweep ") { // a sweep is no part of an answer
@@ -182,7 +182,7 @@ func (a *app) ask(p *problem, question func(s *answer.Study) (report.Result, err
 }
 
 // row is a complete estimate as a row of a table.
-func (a *app) row(s *answer.Study, q answer.Question) (*report.Answer, error) {
+func row(a *app, s *answer.Study, q answer.Question) (*report.Answer, error) {
 	began := time.Now()
 	e, err := s.Estimate(a.ctx, q)
 	if err != nil {

@@ -75,7 +75,7 @@ func runCurve(a *app, o *options, data []string) error {
 			if err != nil {
 				return r, err
 			}
-			e, err := a.row(path.Study, q)
+			e, err := row(a, path.Study, q)
 			if err == nil {
 				r = *e
 			}

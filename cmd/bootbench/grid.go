@@ -225,7 +225,7 @@ func (g *grid) solve() error {
 			estimateKey(&c.problem.spec, test, c.question)
 		tasks = append(tasks, task(name+" of "+set.Name, key, func() (report.GridCell, error) {
 			cell, err := g.answer(i)
-			later := a.isInterrupt(err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil
+			later := isInterrupt(a, err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil
 			// a failure of the whole grid
 			if err == nil || later || i == 0 && errors.Is(err, model.ErrInput) {
 				return cell, err

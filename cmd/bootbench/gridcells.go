@@ -34,7 +34,7 @@ func (g *grid) study(p *problem) (*answer.Study, error) {
 				return nil, err
 			}
 			s := answer.Of(m, p.test)
-			g.app.describe(s, p)
+			addOrigin(g.app, s, p)
 			return s, g.app.ctx.Err()
 		}
 	}
@@ -64,7 +64,7 @@ func (g *grid) answer(i int) (cell report.GridCell, err error) {
 	if g.by == tune.Folds {
 		return g.validate(s, i)
 	}
-	e, err := g.app.row(s, c.question)
+	e, err := row(g.app, s, c.question)
 	if err != nil {
 		return cell, err
 	}

@@ -102,7 +102,7 @@ func TestGiveUp(t *testing.T) {
 		limited := func(done, total int) {
 			if !reached && done == c.done && total == c.total {
 				reached = true
-				a.giveUp(limit, func(s int) { status = s })
+				giveUp(a, limit, func(s int) { status = s })
 			}
 		}
 		a.console.Watch = limited

@@ -38,7 +38,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	a := newApp(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	if !scalapack.UnderMPI() { // whose processes end together
-		context.AfterFunc(ctx, func() { a.giveUp(time.After(stepLimit), os.Exit) })
+		context.AfterFunc(ctx, func() { giveUp(a, time.After(stepLimit), os.Exit) })
 	} else if _, err := a.servants(); err != nil { // all processes except one serve that one
 		fmt.Fprintf(os.Stderr, "bootbench: %v\n", err)
 		os.Exit(exitFailed)
@@ -102,7 +102,7 @@ func (a *app) mustFinish() {
 }
 
 // giveUp ends the program at the limit of an interrupted run, unless some of the answer is finished.
-func (a *app) giveUp(limit <-chan time.Time, exit func(status int)) {
+func giveUp(a *app, limit <-chan time.Time, exit func(status int)) {
 	<-limit
 	a.ending.Lock()
 	defer a.ending.Unlock()
@@ -170,7 +170,7 @@ func (a *app) run() (status int) {
 	if err = cmp.Or(err, a.console.Lost()); err == nil {
 		return a.status
 	}
-	status = a.statusOf(err)
+	status = statusOf(a, err)
 	if status == exitInterrupted {
 		err = a.interrupted()
 	}
@@ -194,14 +194,14 @@ func panicked(c *console.Console, p any) int {
 }
 
 // statusOf is the exit status for an error.
-func (a *app) statusOf(err error) int {
+func statusOf(a *app, err error) int {
 	var (
 		data  *dataset.Error
 		fit   *gp.PivotError
 		pivot *linalg.PivotError
 	)
 	switch {
-	case a.isInterrupt(err):
+	case isInterrupt(a, err):
 		return exitInterrupted
 	case a.status == exitFailed:
 		return exitFailed
@@ -214,7 +214,7 @@ func (a *app) statusOf(err error) int {
 }
 
 // isInterrupt reports whether an error is the end of the run's context.
-func (a *app) isInterrupt(err error) bool {
+func isInterrupt(a *app, err error) bool {
 	return errors.Is(err, cmp.Or(a.ctx.Err(), context.Canceled))
 }
 

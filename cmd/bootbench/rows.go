@@ -45,7 +45,7 @@ func printRows[R any](a *app, c rowRun[R]) error {
 	switch delivered := a.deliver(sheet); {
 	case delivered != nil:
 		return delivered
-	case a.isInterrupt(err):
+	case isInterrupt(a, err):
 		a.status = exitInterrupted
 		return nil
 	case err != nil:

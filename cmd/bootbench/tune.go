@@ -80,7 +80,7 @@ func runTune(a *app, o *options, data []string) error {
 	}
 	if o.model != "" {
 		d.ModelFile = o.model
-		if err = a.writeModel(o.model, s); err != nil {
+		if err = writeModel(a, o.model, s); err != nil {
 			return err
 		}
 	}
@@ -277,7 +277,7 @@ func tuneAxis(text string) (axis tune.Axis, err error) {
 }
 
 // writeModel trains a model and writes its file.
-func (a *app) writeModel(path string, s *answer.Study) error {
+func writeModel(a *app, path string, s *answer.Study) error {
 	p, err := s.Train(a.ctx)
 	if err != nil {
 		return err

@@ -87,13 +87,13 @@ func (a *Answer) brief() *document {
 		}
 		error := f.Quote.text(u)
 		if a.Names != nil {
-			error = fmt.Sprintf("%.1f%% +- %.1f%% explained", 100*(1-f.Error), 100*f.ErrorSE)
+			error = fmt.Sprintf("%.1f%% +- %.1f%% of it,", 100*(1-f.Error), 100*f.ErrorSE)
 		}
 		d.line("all rows", "%s expected of the model trained on all rows (%d folds, %s)", error, f.Folds, how)
 	}
 	if p := a.Points; p != nil && a.Command != "cv" {
 		d.line("worst rows", "%s", a.worst(3))
-		d.line("stability", "%s", a.stability())
+		d.line("stability", "%s", either(a.Validation == nil, a.stability(), ""))
 	}
 	if i, k := a.closest(); i >= 0 {
 		d.line("related", "the errors of %s and %s have the correlation %.2f", a.Names[i], a.Names[k],

@@ -255,10 +255,7 @@ func (s *Set) Classify(positive string) error {
 
 func (s *Set) classify(positive string) error {
 	c := s.Columns[0]
-	names, n := c.Levels, s.N()
-	if names == nil {
-		names = c.values()
-	}
+	names, n := c.values(), s.N()
 	if v, err := parseNumber(positive); err == nil && !c.Texts {
 		positive = formatNumber(v)
 	}

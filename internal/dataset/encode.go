@@ -220,7 +220,7 @@ func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	for k, c := range t.targets {
 		y := e.Targets[k]
 		if y.Levels != nil && !y.Rest {
-			if err := c.requireKnown(y.Levels, ""); err != nil {
+			if err := t.requireKnown(c, rows, y.Levels, ""); err != nil {
 				return nil, err
 			}
 		}
@@ -335,7 +335,8 @@ func (t *table) matrix(e *Encoding, rows []int) (linalg.Matrix, error) {
 	for j, c := range t.features {
 		width[j] = c.width()
 		if c.Levels != nil && !c.Others && !t.opt.UnseenZero {
-			err := c.requireKnown(c.Levels, "; ReadOptions.UnseenZero takes it for none of them")
+			err := t.requireKnown(c, rows, c.Levels,
+				"; ReadOptions.UnseenZero takes it for none of them")
 			if err != nil {
 				return linalg.Matrix{}, err
 			}

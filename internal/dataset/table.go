@@ -395,10 +395,19 @@ func (c *column) text(v float64) string {
 	return labelName(v)
 }
 
-// requireKnown refuses texts that the training set lacks.
-func (c *column) requireKnown(known []string, cure string) error {
+// requireKnown refuses texts of the rows that the training set lacks.
+func (t *table) requireKnown(c *column, rows []int, known []string, cure string) error {
+	if c.kind != texts {
+		return nil
+	}
+	kept := make([]bool, len(c.texts))
+	for _, v := range t.values(c, rows) {
+		if !math.IsNaN(v) {
+			kept[int(v)] = true
+		}
+	}
 	for k, text := range c.texts {
-		if !slices.Contains(known, text) {
+		if kept[k] && !slices.Contains(known, text) {
 			return c.first[k].error(c.Name, fmt.Errorf("%s is none of the texts of the training set (%s)%s",
 				quote(text), listTexts(known), cure))
 		}

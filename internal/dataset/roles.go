@@ -139,7 +139,7 @@ func (t *table) planInputs(e *Encoding) error {
 		for _, y := range e.Targets {
 			c := columns[y.Name]
 			if c.role, c.kind = asTarget, numbers; y.Texts {
-				c.kind = texts
+				c.kind, c.Levels = texts, y.Levels
 			}
 			t.targets = append(t.targets, c)
 		}

@@ -22,6 +22,9 @@ func TestStudies(t *testing.T) {
 		{[]string{"accuracy", "-data", "crabs", "-resamples", "20"},
 			[]string{"24 of 24 solves converged", "against 20 retrainings"},
 			[]string{"accuracy.csv", "accuracy.svg"}},
+		{[]string{"coverage", "-only", "coin,targets", "-tables", "2", "-sizes", "30"},
+			[]string{"| flagless | coin | 30 | 2 | 0.5 |", "| given | targets | 30 | 2 |"},
+			[]string{"coverage.csv"}},
 	} {
 		dir := t.TempDir()
 		var stdout, stderr bytes.Buffer
@@ -59,6 +62,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"", 2, "usage"}, {"nosuch", 2, "usage"}, {"paper -figure nosuch", 1, "there are m03-1-left"},
 		{"accuracy -data nosuch", 1, `no set "nosuch"`},
+		{"coverage -only nosuch", 1, "there are linear, "},
+		{"coverage -models nosuch", 1, "there are flagless"},
 		{"accuracy -nosuch", 2, "not defined"},
 	} {
 		var stdout, stderr bytes.Buffer

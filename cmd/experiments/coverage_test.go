@@ -1,0 +1,73 @@
+package main
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench"
+	"bootbench/internal/calibration"
+)
+
+// TestWorlds: targets have the expectations and variances that the risk is computed from, and classes their
+// probabilities. Sums over 4000 rows are within four standard errors.
+func TestWorlds(t *testing.T) {
+	near := func(name string, off []float64) {
+		if mean, sd := stat.MeanStdDev(off, nil); math.Abs(mean) > 4*sd/math.Sqrt(float64(len(off))) {
+			t.Errorf("%s is %.3g ± %.2g off", name, mean, sd/math.Sqrt(float64(len(off))))
+		}
+	}
+	for _, w := range worlds {
+		s := w.table(5, 50, 4000)
+		for k, c := range s.fresh.Columns {
+			var off, square []float64
+			for i, y := range c.Y {
+				if w.classes == 0 {
+					e := y - s.truth[i][k]
+					off, square = append(off, e), append(square, e*e-w.noise-w.effect)
+				} else if off = append(off, -s.truth[i][1]); int(y) == 1 {
+					off[i]++
+				}
+			}
+			if near(w.name, off); square != nil {
+				near(w.name+"'s variance", square)
+			}
+		}
+	}
+	grouped := worldsOf([]string{"groups"})[0].table(5, 50, 10)
+	if g := grouped.data.Groups; g[4] != 0 || g[5] != 1 || g[49] != 9 || grouped.fresh.Groups[9] != 9 {
+		t.Errorf("groups %v, of new rows %v", g, grouped.fresh.Groups)
+	}
+}
+
+// TestRisk: the risk of a model is its mean loss at fresh targets, within four standard errors of 4000 rows.
+func TestRisk(t *testing.T) {
+	for _, w := range worlds {
+		s := w.table(7, 60, 4000)
+		model := must(bootbench.Train(t.Context(), s.specified(t.Context(), given)))
+		p := must(model.Predict(s.fresh, 0.95))
+		of, loss := []*bootbench.Prediction{p}, make([]float64, s.fresh.N())
+		if p.Targets != nil {
+			of = []*bootbench.Prediction{p.Targets["y"], p.Targets["y2"]}
+		}
+		for k, c := range s.fresh.Columns {
+			variance := 1.0
+			if len(of) > 1 {
+				variance = 2 * stat.Variance(c.Y, nil)
+			}
+			for i, y := range c.Y {
+				if w.classes == 0 {
+					loss[i] += (of[k].Mean[i] - y) * (of[k].Mean[i] - y) / variance
+				} else if of[k].Class[i] != c.Levels[int(y)] {
+					loss[i] = 1
+				}
+			}
+		}
+		mean, risk := stat.Mean(loss, s.fresh.Weights), s.risk(model)
+		se, _ := calibration.StandardError(loss, s.fresh.Weights, nil)
+		if math.Abs(mean-risk) > 4*float64(se) {
+			t.Errorf("%s: risk %.4g, loss %.4g ± %.2g", w.name, risk, mean, float64(se))
+		}
+	}
+}

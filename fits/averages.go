@@ -90,6 +90,7 @@ func (a *plain) Averages() *Averages {
 		r.Tests = append(r.Tests, e)
 	}
 	r.OutOfBag, r.OutOfBagVote = a.means(tests), a.means(tests+1)
+	r.spread(a.problem.Y)
 	r.VoteError, r.VoteErrorSE = a.overExamples(tests+1, func(share, y float64) float64 {
 		return loss.ZeroOne{}.Value(share-0.5, y)
 	})

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/loss"
 	"bootbench/resample"
 )
 
@@ -85,3 +88,78 @@ func TestFewValues(t *testing.T) {
 		a.Add(n, []float64{1}, []float64{float64(n * n)})
 	}
 }
+
+// TestDisagreement: the variance of left-out predictions is half the mean squared difference of two of them,
+// and the disagreement the fraction of pairs that predict different labels or classes, over all pairs of fits
+// that lack an example. An example that at most one fit lacks has neither. Sums of 60 terms of order one.
+func TestDisagreement(t *testing.T) {
+	const n, fits = 7, 60
+	rng, plan := rand.New(rand.NewPCG(3, 1)), absences{n, fits}
+	y, class := make([]float64, n), make([]int, n)
+	for i := range y {
+		y[i], class[i] = float64(1-2*(i%2)), i%3
+	}
+	a := newPlain(&Problem{Y: y, Sites: n, Plan: plan}, []loss.Test{loss.ZeroOne{}, loss.SquareTest{}})
+	joint, weight, all := &Joint{Decision: Largest(3), Of: class}, make([]float64, n), [3][][]float64{}
+	for b := range fits {
+		plan.Fit(b, weight)
+		for k := range all {
+			f := make([]float64, n)
+			for i := range f {
+				f[i] = float64(float32(rng.NormFloat64()))
+			}
+			all[k] = append(all[k], f)
+			joint.Add(b, k, func(i int) float64 { return f[i] })
+		}
+		a.Add(b, weight, all[0][b])
+	}
+	r, d := a.Averages(), joint.Average(plan, nil)
+	for i := range n {
+		var pairs, squares, labels, classes float64
+		for b := range fits {
+			for c := range b {
+				if !plan.lacks(b, i) || !plan.lacks(c, i) {
+					continue
+				}
+				first, second := all[0][b][i], all[0][c][i]
+				at := func(b int) []float64 { return []float64{all[0][b][i], all[1][b][i], all[2][b][i]} }
+				pairs, squares = pairs+1, squares+(first-second)*(first-second)/2
+				if first*second < 0 {
+					labels++
+				}
+				if floats.MaxIdx(at(b)) != floats.MaxIdx(at(c)) {
+					classes++
+				}
+			}
+		}
+		for what, v := range map[string][2]float64{"variance": {r.OutOfBagVar[i], squares / pairs},
+			"labels": {r.Disagreement[i], labels / pairs}, "classes": {d.Disagreement[i], classes / pairs}} {
+			if (pairs == 0) != math.IsNaN(v[0]) || math.Abs(v[0]-v[1]) > 1e-12 {
+				t.Errorf("example %d, %s: %.15g, by %g pairs %.15g", i, what, v[0], pairs, v[1])
+			}
+		}
+	}
+}
+
+// absences is a plan in which each fit lacks some examples: the last example is lacked by the first fit only.
+type absences struct{ n, fits int }
+
+func (p absences) lacks(b, i int) bool {
+	if i == p.n-1 {
+		return b == 0
+	}
+	return (b*(i+2)+i)%5 < 2
+}
+
+// Fit implements resample.Plan.
+func (p absences) Fit(b int, weight []float64) []float64 {
+	for i := range weight {
+		if weight[i] = 1; p.lacks(b, i) {
+			weight[i] = 0
+		}
+	}
+	return nil
+}
+
+// Period implements resample.Plan.
+func (p absences) Period() int { return 1 }

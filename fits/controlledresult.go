@@ -24,9 +24,11 @@ import (
 // for the square test loss; for others the bias is about half their second derivative times the mean
 // prediction's squared standard error.
 func (e *Controlled) Averages() *Averages {
-	r := &Averages{Resamples: e.done / e.period * e.period, Warnings: slices.Clone(e.warnings)}
+	r := &Averages{Resamples: e.done / e.period * e.period, Warnings: slices.Clone(e.warnings),
+		Absent: slices.Clone(e.absent)}
 	e.readPoints(r)
 	e.readTests(r)
+	r.spread(e.solution.Problem.Y)
 	return r
 }
 

@@ -87,6 +87,8 @@ type Decided struct {
 	Resamples int
 	Left      TestError   // of the zero-one loss
 	Share     [][]float64 // share of the decisions for each class, by class and example
+	// Disagreement is the probability that two of the fits decide differently.
+	Disagreement []float64
 	// Mean is that of the score of each class, and Square that of its squared distance from +1 for the
 	// examples of the class, and from -1 for others.
 	Mean, Square [][]float64
@@ -140,6 +142,13 @@ func (j *Joint) Average(plan resample.Plan, weights []float64) *Decided {
 		for _, list := range lists {
 			floats.Div(list, count)
 		}
+	}
+	for i, c := range count {
+		same := 0.0
+		for k := range d.Share {
+			same += d.Share[k][i] * d.Share[k][i]
+		}
+		d.Disagreement = append(d.Disagreement, (1-same)*c/(c-1))
 	}
 	r := estimator.Averages()
 	d.Left, d.Warnings = r.Tests[0], r.Warnings

@@ -30,6 +30,11 @@ type Averages struct {
 	// OutOfBag is the out-of-bag ensemble (bagging): for each example the mean prediction over the resamples
 	// that leave it out, NaN if none does. OutOfBagVote is the fraction of positive ones.
 	OutOfBag, OutOfBagVote []float64
+	// OutOfBagVar is the variance of these predictions, if loss.SquareTest is among the tests, and
+	// Disagreement the probability that two of these resamples predict different labels, if loss.ZeroOne is:
+	// how much a prediction of a new row would change with other data. Both are unbiased, and NaN for fewer
+	// than two resamples.
+	OutOfBagVar, Disagreement []float64
 	// VoteError is the error rate of the majority of OutOfBagVote on labels -1, +1, a tie counting half, and
 	// VoteErrorSE its standard error. For other targets it is meaningless.
 	VoteError, VoteErrorSE float64
@@ -76,6 +81,26 @@ func (r *Averages) Test(name string) *TestError {
 		}
 	}
 	return nil
+}
+
+// spread sets OutOfBagVar and Disagreement from the left-out errors at examples of targets y.
+func (r *Averages) spread(y []float64) {
+	square, rate := r.Test(loss.SquareTest{}.Name()), r.Test(loss.ZeroOne{}.Name())
+	for i := range y {
+		unbiased := 1.0 // of the theory, or infinitely many resamples
+		if r.Absent != nil {
+			count := float64(r.Absent[i])
+			unbiased = count / (count - 1)
+		}
+		if square != nil {
+			off := r.OutOfBag[i] - y[i]
+			r.OutOfBagVar = append(r.OutOfBagVar, unbiased*(square.Examples[i]-off*off))
+		}
+		if rate != nil {
+			e := rate.Examples[i]
+			r.Disagreement = append(r.Disagreement, unbiased*2*e*(1-e))
+		}
+	}
 }
 
 // warn adds warnings of skipped, empty and one-class resamples.

@@ -22,6 +22,7 @@ func OfTheory(s *solver.Solution, tests []loss.Test) *Averages {
 		r.Tests = append(r.Tests, TestError{Test: test, Error: mean, SE: unknown, Examples: each,
 			EquivalentResamples: unknown, BaggedError: bagged, BaggedSE: unknown})
 	}
+	r.spread(s.Problem.Y)
 	return r
 }
 
@@ -40,7 +41,7 @@ func (r *Averages) In(f Function) *Averages {
 	square, in := f.Unit*f.Unit, *r
 	in.Mean, in.MeanSE = scaled(r.Mean, f.Unit, f.Mean), scaled(r.MeanSE, f.Unit, 0)
 	in.Variance, in.VarianceSE = scaled(r.Variance, square, 0), scaled(r.VarianceSE, square, 0)
-	in.OutOfBag = scaled(r.OutOfBag, f.Unit, f.Mean)
+	in.OutOfBag, in.OutOfBagVar = scaled(r.OutOfBag, f.Unit, f.Mean), scaled(r.OutOfBagVar, square, 0)
 	in.Tests = slices.Clone(r.Tests)
 	for k := range in.Tests {
 		t, by := &in.Tests[k], 1.0

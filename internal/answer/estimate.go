@@ -134,6 +134,7 @@ func addTheory(ctx context.Context, p *part, q *Question, a *report.Answer) (err
 		a.Figures = report.ROCFigure(calibration.ROC(r.OutOfBag, p.model.Y, p.model.Set.Weights))
 	}
 	p.judge(a, left, r.OutOfBag, nil)
+	p.addStability(a, q.Scheme, r)
 	a.Metrics, a.Calibration = p.measure(q.Metrics, r, probabilities)
 	if err := addJackknife(ctx, p, q, a); err != nil {
 		return err
@@ -214,6 +215,7 @@ func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit
 		a.Status = report.Contradicted
 	}
 	p.judge(a, left, exact.OutOfBag, &left.SE)
+	p.addStability(a, q.Scheme, exact)
 	if alone && p.labels() {
 		a.Figures = report.ROCFigure(calibration.ROC(exact.OutOfBag, p.model.Y, p.model.Set.Weights))
 	}

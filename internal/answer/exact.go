@@ -261,6 +261,7 @@ func retrained(p *part, how *Retraining, result *model.Retraining) *report.Answe
 	}
 	a.Points.Names, a.Points.OOBMean, a.Points.Target.Numbers = p.model.Set.RowNames, r.OutOfBag, p.targets()
 	p.judge(a, left, r.OutOfBag, &left.SE)
+	p.addStability(a, how.Scheme, r)
 	warn(&a.Warnings, a.Quality.Warning(a.Error))
 	requireNumbers(&a.Status, &a.Warnings, a.Points, a.Apparent)
 	if how.NoPoints && !p.study.several() {

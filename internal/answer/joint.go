@@ -83,6 +83,9 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 	quote := report.NewQuote(a.TestLoss, report.Number(d.Left.Error), q, se)
 	a.Quote, a.Quality = &quote, q
 	a.Examples.Each, a.Examples.Weights = d.Left.Examples, set.Weights
+	if how.drawn && how.plan.Period() == 1 {
+		a.Stability = meanKnown(d.Disagreement, set.Weights)
+	}
 	joinExact(s, a, each, d)
 	best, share := make([]int, set.N()), make([]float64, set.N())
 	for i := range best {

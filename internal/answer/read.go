@@ -57,6 +57,33 @@ func (p *part) quality(test loss.Test, mean float64, perExample, outOfBag []floa
 	return q
 }
 
+// addStability adds how much left-out predictions change with the resample. Resamples stand for other data;
+// folds, which share most rows, do not.
+func (p *part) addStability(a *report.Answer, scheme resample.Scheme, r *fits.Averages) {
+	if scheme.Period() > 1 || hasWeights(scheme) {
+		return
+	}
+	if p.labels() {
+		a.Stability = meanKnown(r.Disagreement, p.model.Set.Weights)
+	} else if a.Stability = meanKnown(r.OutOfBagVar, p.model.Set.Weights); a.Stability != nil {
+		*a.Stability = report.Number(math.Sqrt(math.Max(0, float64(*a.Stability))))
+	}
+}
+
+// meanKnown is the weighted mean of the values that are known, nil if none is.
+func meanKnown(values, weights []float64) *report.Number {
+	sum, total := 0.0, 0.0
+	for i, v := range values {
+		if w := calibration.WeightOf(weights, i); !math.IsNaN(v) {
+			sum, total = sum+w*v, total+w
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	return report.NumberOf(sum / total)
+}
+
 // measure are the requested metrics of left-out predictions, nil for none, and the reliability of their
 // probabilities; nil if an example was never left out, or there are no probabilities.
 func (p *part) measure(metrics []string, r *fits.Averages, of *Probabilities) (m *report.Metrics,

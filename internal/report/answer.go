@@ -35,6 +35,11 @@ type Answer struct {
 	BaggedError *Number `json:"bagged_error,omitempty"`
 	VoteError   *Number `json:"vote_error,omitempty"`
 
+	// Stability says how much a left-out prediction changes with the resample: the standard deviation (root
+	// mean square over examples), of labels and classes the probability that two resamples disagree. Nil:
+	// unknown.
+	Stability *Number `json:"stability,omitempty"`
+
 	Quality     *Quality     `json:"quality,omitempty"`     // of the quoted error
 	Calibration *Reliability `json:"calibration,omitempty"` // of the probabilities of labels
 	Metrics     *Metrics     `json:"metrics,omitempty"`

@@ -14,7 +14,7 @@ func TestBrief(t *testing.T) {
 		Command: "estimate", Quote: &Quote{Error: 100, ErrorSE: 5}, TestLoss: "square",
 		Quality: &Quality{Baseline: 400, Constant: "7", RSquared: NumberOf(0.75)},
 		Points: &Points{Names: []string{"x", "y", "z"}, Error: Numbers{1, 9, math.NaN()},
-			Target: Target{Numbers: Numbers{5, 6, 7}}, OOBMean: Numbers{4, 3, 2}, Variance: Numbers{1, 4, 9}}}
+			Target: Target{Numbers: Numbers{5, 6, 7}}, OOBMean: Numbers{4, 3, 2}}, Stability: NumberOf(2)}
 	text := func() string {
 		var b strings.Builder
 		if err := WriteText(&b, e, false); err != nil {
@@ -33,11 +33,11 @@ func TestBrief(t *testing.T) {
 		"regression of price", "y (6, predicted 3), x (5, predicted 4)\n", "changes by 2 (")
 	e.TestLoss, e.Error, e.Quality.Baseline, e.Positive = "zero-one", 0.25, 0.5, "1"
 	e.ErrorSE, e.Quality.RSquared = 0.02, nil
-	e.Points.OOBVote, e.Points.Vote = Numbers{1, 1, 1}, Numbers{0.9, 0.2, 0.5}
+	e.Stability = NumberOf(0.267)
 	e.Points.Target.Numbers = Numbers{1, -1, 1}
 	e.FullModel = &FullModel{Quote: Quote{Error: 0.2, ErrorSE: 0.03}, Folds: 10, Repeats: 3}
 	has("25.0% +- 2.0% of new rows get the wrong label; 50.0% if all are taken for 7",
-		"y (-1, predicted 1 in 900%)", "26.7% of the labels change",
+		"y (-1, predicted 1 in 900%)", "26.7% of new rows get another label",
 		"20.0% +- 3.0% expected of the model trained on all rows (10 folds, 3 times)")
 }
 

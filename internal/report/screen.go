@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"bootbench/loss"
 )
 
@@ -93,8 +91,8 @@ func (a *Answer) brief() *document {
 	}
 	if p := a.Points; p != nil && a.Command != "cv" {
 		d.line("worst rows", "%s", a.worst(3))
-		d.line("stability", "%s", either(a.Validation == nil, a.stability(), ""))
 	}
+	d.line("stability", "%s", a.stability())
 	if i, k := a.closest(); i >= 0 {
 		d.line("related", "the errors of %s and %s have the correlation %.2f", a.Names[i], a.Names[k],
 			a.Correlation[i][k])
@@ -172,27 +170,17 @@ func (a *Answer) worst(count int) string {
 	return names
 }
 
-// stability is the median over the examples of the predictor's standard deviation over resamples, or for
-// classes the fraction of decisions of resamples that disagree with the majority.
+// stability says how much predictions of new rows change with the data; "" if unknown.
 func (a *Answer) stability() string {
-	p, classes, changes := a.Points, a.Decisions != nil, []float64(nil)
-	for i, v := range either(classes, p.OOBVote, p.Vote) {
-		if v == v && !(classes && p.Class[i] == "") {
-			changes = append(changes, either(classes, 1-v, math.Min(v, 1-v)))
-		}
-	}
-	if changes != nil {
-		return fmt.Sprintf("with other rows drawn, %s of the labels change",
-			share(Number(stat.Mean(changes, nil))))
-	}
-	variance := slices.Sorted(slices.Values(p.Variance))
-	n := len(variance)
-	if n == 0 {
+	switch s := a.Stability; {
+	case s == nil:
 		return ""
+	case units(a.TestLoss).share():
+		return fmt.Sprintf("with other rows drawn, %s of new rows get another label", share(*s))
+	default:
+		return fmt.Sprintf("with other rows drawn, a prediction of a new row changes by %s "+
+			"(standard deviation)", digits(float64(*s), 3))
 	}
-	sd := math.Sqrt((variance[(n-1)/2] + variance[n/2]) / 2)
-	return fmt.Sprintf("with other rows drawn, a prediction changes by %s (standard deviation)",
-		digits(sd, 3))
 }
 
 // closest are the two targets with the largest correlation of errors.
@@ -433,6 +421,7 @@ func (a *Answer) retrained() *document {
 	d.line("left-out error", "%s", a.Quote.long(u))
 	d.errors(a, *a.Errors, a.BaggedError)
 	d.quality(a.Quality, u)
+	d.line("stability", "%s", a.stability())
 	d.line("status", "%s, %d resamples%s, seed %d, method %s; Monte Carlo error %s", a.Status, a.Resamples,
 		nonzero(", %d more skipped", *a.Skipped), a.Seed, a.Method, u.se(*a.TestError, a.SE))
 	d.line("trained by", "%s", a.Training)

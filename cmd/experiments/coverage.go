@@ -1,40 +1,64 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench"
+	"bootbench/bench"
+	"bootbench/linalg"
 )
 
-// coverage simulates tables, and counts how often the stated intervals hold the truth.
+// coverage simulates tables, and counts how often what is stated holds the truth.
 type coverage struct {
-	tables, workers, fresh int
-	sizes                  []int
-	seed                   uint64
-	models                 []string
-	worlds                 []world
+	tables, workers, fresh, permutations int
+	seed                                 uint64
+	sizes                                []int
+	models                               []string
 }
 
-// coverageStudy compares the error that is quoted with the risk of the trained model over many tables.
+// coverageParts are what is counted, each with its generators: the error of the trained model with its
+// interval, p-values where targets do not depend on features, and intervals of predictions.
+var coverageParts = map[string]struct {
+	worlds []string
+	run    func(*coverage, context.Context, *output, []world)
+}{
+	"risk": {nil, func(c *coverage, ctx context.Context, o *output, of []world) {
+		over(ctx, c, o, of, "coverage", riskHead, (*coverage).judge, riskOf)
+	}},
+	"p-values": {[]string{"noise", "coin"}, func(c *coverage, ctx context.Context, o *output, of []world) {
+		over(ctx, c, o, of, "p-values", nullHead, (*coverage).pValue, nullOf)
+	}},
+	"predictions": {[]string{"linear", "friedman1", "waves", "heavy", "groups", "sites", "weights"},
+		func(c *coverage, ctx context.Context, o *output, of []world) {
+			over(ctx, c, o, of, "predictions", predictionHead, (*coverage).predict, predictionsOf)
+		}},
+}
+
+// coverageStudy counts over many tables.
 func coverageStudy(f *flag.FlagSet) func(context.Context, *output) {
 	var c coverage
 	f.IntVar(&c.tables, "tables", 1000, "tables of each cell")
 	f.IntVar(&c.fresh, "fresh", 4000, "new rows that give the risk of a trained model")
+	f.IntVar(&c.permutations, "permutations", 19, "permutations of a p-value")
 	f.Uint64Var(&c.seed, "seed", 1, "of the tables")
-	f.IntVar(&c.workers, "workers", 2, "tables at a time")
+	f.IntVar(&c.workers, "workers", 0, "tables at a time; default: one for each processor")
+	part := f.String("part", "risk", "what is counted: risk, p-values or predictions")
 	sizes := f.String("sizes", "50,100,200", "`numbers` of rows of a table")
-	only := f.String("only", "", "only these `generators`; default: all")
-	models := f.String("models", flagless+","+given, "`models` that are chosen on the table, given, or both")
+	only := f.String("only", "", "only these `generators`; default: all of the part")
+	models := f.String("models", flagless+","+given, "`models`: chosen in each table, given, or both")
 	return func(ctx context.Context, o *output) {
 		for _, text := range list(*sizes) {
 			c.sizes = append(c.sizes, must(strconv.Atoi(text)))
@@ -45,22 +69,13 @@ func coverageStudy(f *flag.FlagSet) func(context.Context, *output) {
 			}
 			c.models = append(c.models, model)
 		}
-		c.worlds = worldsOf(list(*only))
-		var rows []coverageRow
-		fmt.Fprintln(o, coverageHead)
-		for _, model := range c.models {
-			for _, w := range c.worlds {
-				for _, n := range c.sizes {
-					row := c.cell(ctx, w, model, n)
-					if ctx.Err() != nil {
-						return
-					}
-					rows = append(rows, row)
-					fmt.Fprintln(o, row)
-					writeCSV(o, "coverage.csv", rows)
-				}
-			}
+		of, known := coverageParts[*part]
+		if !known {
+			check(fmt.Errorf("-part: there are %s",
+				strings.Join(slices.Sorted(maps.Keys(coverageParts)), ", ")))
 		}
+		runtime.GOMAXPROCS(cmp.Or(c.workers, runtime.GOMAXPROCS(0)))
+		of.run(&c, ctx, o, worldsOf(list(cmp.Or(*only, strings.Join(of.worlds, ",")))))
 	}
 }
 
@@ -100,6 +115,64 @@ func (s *sample) specified(ctx context.Context, model string) bootbench.Spec {
 	return bootbench.NewSpec(s.data, bootbench.Square{Noise: s.noise + s.effect})
 }
 
+// cell is many tables of one size of a generator.
+type cell struct {
+	Model     string  `json:"model"`
+	Generator string  `json:"generator"`
+	N         int     `json:"n"`
+	Tables    int     `json:"tables"`
+	Refused   int     `json:"refused"` // without an answer
+	Seconds   float64 `json:"seconds"` // of a table
+}
+
+func (c cell) String() string {
+	name := c.Generator
+	if c.Refused > 0 {
+		name += fmt.Sprintf(" (%d refused)", c.Refused)
+	}
+	return fmt.Sprintf("| %s | %s | %d | %d |", c.Model, name, c.N, c.Tables)
+}
+
+// over counts in all cells: judge looks at a table, and row summarises the tables of a cell. The rows are
+// printed when they are known, and written to a file.
+func over[T any, R fmt.Stringer](ctx context.Context, c *coverage, o *output, of []world, name, head string,
+	judge func(c *coverage, ctx context.Context, s *sample, spec bootbench.Spec, model string, number int) T,
+	row func(cell, []T) R) {
+	var rows []R
+	columns := strings.Count(head, "|") - 3
+	fmt.Fprintf(o, "| model | generator%s\n|---|---|%s\n", head, strings.Repeat("--:|", columns))
+	for _, model := range c.models {
+		for _, w := range of {
+			for _, n := range c.sizes {
+				began, all, refused := time.Now(), make([]T, c.tables), make([]error, c.tables)
+				linalg.Parallel(c.tables, func(i int) {
+					refused[i] = attempt(func() {
+						s := w.table(c.seed+uint64(i)<<20, n, c.fresh)
+						all[i] = judge(c, ctx, s, s.specified(ctx, model), model, i)
+					})
+				})
+				if ctx.Err() != nil {
+					return
+				}
+				of := cell{Model: model, Generator: w.name, N: n,
+					Seconds: time.Since(began).Seconds() / float64(c.tables)}
+				var answered []T
+				for i, r := range all {
+					if refused[i] == nil {
+						answered = append(answered, r)
+					}
+				}
+				if of.Tables, of.Refused = len(answered), c.tables-len(answered); of.Tables == 0 {
+					check(fmt.Errorf("%s, %d rows: %w", w.name, n, refused[0]))
+				}
+				rows = append(rows, row(of, answered))
+				fmt.Fprintln(o, rows[len(rows)-1])
+				writeCSV(o, name+".csv", rows)
+			}
+		}
+	}
+}
+
 // interval is an error with its 95% interval.
 type interval struct{ value, lower, upper float64 }
 
@@ -115,32 +188,20 @@ func around(value, se float64) interval { return interval{value, value - 1.96*se
 type outcome struct {
 	risk            float64
 	headline, plain interval
-	refused         error
 }
 
 // judge asks about a table as a user does, and trains its model.
-func (c *coverage) judge(ctx context.Context, w world, model string, n, number int) (r outcome) {
-	r.refused = attempt(func() {
-		s := w.table(c.seed+uint64(number)<<20, n, c.fresh)
-		spec := s.specified(ctx, model)
-		e := must(bootbench.Estimate(ctx, spec, bootbench.Options{Seed: uint64(number)}))
-		r.headline, r.plain = headline(e), plain(e)
-		r.risk = s.risk(must(bootbench.Train(ctx, spec)))
-	})
-	return r
+func (c *coverage) judge(ctx context.Context, s *sample, spec bootbench.Spec, _ string, number int) outcome {
+	e := must(bootbench.Estimate(ctx, spec, bootbench.Options{Seed: uint64(number)}))
+	return outcome{s.risk(must(bootbench.Train(ctx, spec))), headline(e), plain(e)}
 }
 
-// coverageRow is a cell: many tables of one size of a generator.
-type coverageRow struct {
-	Model     string  `json:"model"`
-	Generator string  `json:"generator"`
-	N         int     `json:"n"`
-	Tables    int     `json:"tables"`
-	Refused   int     `json:"refused"` // without an answer
-	Risk      float64 `json:"risk"`    // mean over tables
+// riskRow is how the stated errors of a cell do.
+type riskRow struct {
+	cell
+	Risk float64 `json:"risk"` // mean over tables
 	counts
-	Plain   counts  `json:"plain"`
-	Seconds float64 `json:"seconds"` // of a table
+	Plain counts `json:"plain"`
 }
 
 // counts are how an error with its interval does over tables.
@@ -152,17 +213,11 @@ type counts struct {
 	Width    float64 `json:"width"` // mean, relative to the mean risk
 }
 
-const coverageHead = "| model | generator | rows | tables | risk | bias | 95% holds | too low | width | " +
-	"plain bias | 95% holds | too low | width | s |\n|---|---|" +
-	"--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+const riskHead = " | rows | tables | risk | bias | 95% holds | too low | width | plain bias | 95% holds | " +
+	"too low | width | s |"
 
-func (r coverageRow) String() string {
-	name := r.Generator
-	if r.Refused > 0 {
-		name += fmt.Sprintf(" (%d refused)", r.Refused)
-	}
-	return fmt.Sprintf("| %s | %s | %d | %d | %.3g | %v | %v | %.2f |", r.Model, name, r.N, r.Tables, r.Risk,
-		r.counts, r.Plain, r.Seconds)
+func (r riskRow) String() string {
+	return fmt.Sprintf("%v %.3g | %v | %v | %.2f |", r.cell, r.Risk, r.counts, r.Plain, r.Seconds)
 }
 
 func (c counts) String() string {
@@ -170,41 +225,13 @@ func (c counts) String() string {
 		c.Width)
 }
 
-// cell judges many tables.
-func (c *coverage) cell(ctx context.Context, w world, model string, n int) coverageRow {
-	began, all := time.Now(), make([]outcome, c.tables)
-	next := make(chan int)
-	var group sync.WaitGroup
-	for range max(1, c.workers) {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			for i := range next {
-				all[i] = c.judge(ctx, w, model, n, i)
-			}
-		}()
-	}
-	for i := range all {
-		next <- i
-	}
-	close(next)
-	group.Wait()
-	row := coverageRow{Model: model, Generator: w.name, N: n,
-		Seconds: time.Since(began).Seconds() / float64(c.tables)}
-	var answered []outcome
+func riskOf(of cell, all []outcome) riskRow {
+	row := riskRow{cell: of}
 	for _, r := range all {
-		if r.refused == nil {
-			answered = append(answered, r)
-		}
+		row.Risk += r.risk / float64(len(all))
 	}
-	if row.Tables, row.Refused = len(answered), c.tables-len(answered); row.Tables == 0 {
-		check(all[0].refused)
-	}
-	for _, r := range answered {
-		row.Risk += r.risk / float64(row.Tables)
-	}
-	row.counts = counted(answered, row.Risk, func(r outcome) interval { return r.headline })
-	row.Plain = counted(answered, row.Risk, func(r outcome) interval { return r.plain })
+	row.counts = counted(all, row.Risk, func(r outcome) interval { return r.headline })
+	row.Plain = counted(all, row.Risk, func(r outcome) interval { return r.plain })
 	return row
 }
 
@@ -226,4 +253,91 @@ func counted(all []outcome, risk float64, of func(outcome) interval) (c counts) 
 	mean, sd := stat.MeanStdDev(off, nil)
 	c.Bias, c.BiasSE = mean, sd*math.Sqrt(one)
 	return c
+}
+
+// pValue is that of cross-validation in ten folds, with the choice inside if there was one.
+func (c *coverage) pValue(ctx context.Context, s *sample, spec bootbench.Spec, model string,
+	number int) float64 {
+	folds := bootbench.Folds{Folds: 10, Permutations: c.permutations}
+	if model == flagless {
+		folds.Choose = bootbench.Choose
+	}
+	return must(bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{Seed: uint64(number)})).PValue
+}
+
+// nullRow is how p-values of a cell are distributed.
+type nullRow struct {
+	cell
+	Small  float64 `json:"small"` // share at most 0.05
+	Median float64 `json:"median"`
+}
+
+const nullHead = " | rows | tables | p at most 0.05 | median | s |"
+
+func (r nullRow) String() string {
+	return fmt.Sprintf("%v %.3f | %.2f | %.2f |", r.cell, r.Small, r.Median, r.Seconds)
+}
+
+func nullOf(of cell, all []float64) nullRow {
+	row := nullRow{cell: of, Median: bench.Median(all)}
+	for _, p := range all {
+		if p <= 0.05+1e-9 {
+			row.Small += 1 / float64(len(all))
+		}
+	}
+	return row
+}
+
+// held is how the intervals of a table's predictions do.
+type held struct{ share, width, outside float64 }
+
+// predict asks for 90% intervals of fresh rows, and of rows outside the data: ten times as far from 0.
+func (c *coverage) predict(ctx context.Context, s *sample, spec bootbench.Spec, _ string,
+	number int) (h held) {
+	o := bootbench.Options{Seed: uint64(number), Level: 0.9}
+	widths := func(p *bootbench.Prediction) []float64 {
+		w := slices.Clone(p.Upper)
+		floats.Sub(w, p.Lower)
+		return w
+	}
+	p := must(bootbench.Predict(ctx, spec, s.fresh, o))
+	inside := make([]float64, s.fresh.N())
+	for i, y := range s.fresh.Columns[0].Y {
+		if p.Lower[i] <= y && y <= p.Upper[i] {
+			inside[i] = 1
+		}
+	}
+	far := s.fresh.X
+	far.Data = slices.Clone(far.Data)
+	floats.Scale(10, far.Data)
+	outside := must(bootbench.Predict(ctx, spec, must(bootbench.NewInputs(far)), o))
+	h.share, h.width = stat.Mean(inside, s.fresh.Weights), bench.Median(widths(p))
+	h.outside = bench.Median(widths(outside)) / h.width
+	return h
+}
+
+// predictionRow is how the intervals of predictions of a cell do.
+type predictionRow struct {
+	cell
+	Coverage float64 `json:"coverage"` // share of new rows inside
+	SE       float64 `json:"coverage_se"`
+	Width    float64 `json:"width"`   // median over rows, and over tables
+	Outside  float64 `json:"outside"` // width outside the data over that inside
+}
+
+const predictionHead = " | rows | tables | 90% holds | width | outside, times | s |"
+
+func (r predictionRow) String() string {
+	return fmt.Sprintf("%v %.3f ± %.3f | %.3g | %.2g | %.2f |", r.cell, r.Coverage, r.SE, r.Width, r.Outside,
+		r.Seconds)
+}
+
+func predictionsOf(of cell, all []held) predictionRow {
+	var share, width, outside []float64
+	for _, h := range all {
+		share, width, outside = append(share, h.share), append(width, h.width), append(outside, h.outside)
+	}
+	mean, sd := stat.MeanStdDev(share, nil)
+	return predictionRow{of, mean, sd / math.Sqrt(float64(len(all))), bench.Median(width),
+		bench.Median(outside)}
 }

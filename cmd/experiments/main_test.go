@@ -25,6 +25,10 @@ func TestStudies(t *testing.T) {
 		{[]string{"coverage", "-only", "coin,targets", "-tables", "2", "-sizes", "30"},
 			[]string{"| flagless | coin | 30 | 2 | 0.5 |", "| given | targets | 30 | 2 |"},
 			[]string{"coverage.csv"}},
+		{[]string{"coverage", "-part", "p-values", "-only", "coin", "-tables", "2", "-sizes", "30",
+			"-models", "given"}, []string{"| given | coin | 30 | 2 | 0.000 |"}, []string{"p-values.csv"}},
+		{[]string{"coverage", "-part", "predictions", "-only", "sites", "-tables", "2", "-sizes", "40"},
+			[]string{"| given | sites | 40 | 2 |"}, []string{"predictions.csv"}},
 	} {
 		dir := t.TempDir()
 		var stdout, stderr bytes.Buffer
@@ -63,6 +67,7 @@ func TestRefusals(t *testing.T) {
 		{"", 2, "usage"}, {"nosuch", 2, "usage"}, {"paper -figure nosuch", 1, "there are m03-1-left"},
 		{"accuracy -data nosuch", 1, `no set "nosuch"`},
 		{"coverage -only nosuch", 1, "there are linear, "},
+		{"coverage -part nosuch", 1, "there are p-values, predictions, risk"},
 		{"coverage -models nosuch", 1, "there are flagless"},
 		{"accuracy -nosuch", 2, "not defined"},
 	} {

@@ -41,12 +41,15 @@ var worlds = []world{
 		noise: 0.5, draw: rowwise(4, func(x []float64) []float64 {
 			return []float64{x[0] + x[1], math.Sin(2*x[0]) + x[2]/2}
 		})},
-	{name: "groups", about: "groups of five rows share an effect of variance 1/2; new rows have new groups",
+	{name: "groups", about: "x1 + sin 2 x2, groups of five rows share an effect of variance 1/2",
 		noise: 0.5, effect: 0.5, rows: 5,
 		draw: rowwise(3, func(x []float64) []float64 { return []float64{x[0] + math.Sin(2*x[1])} })},
-	{name: "weights", about: "importance weights exp(0.7 x1), curvature at large x1, noise of variance 1/2",
+	{name: "sites", about: "the same with four groups; in both new rows have new groups",
+		noise: 0.5, effect: 0.5,
+		draw: rowwise(3, func(x []float64) []float64 { return []float64{x[0] + math.Sin(2*x[1])} })},
+	{name: "weights", about: "importance weights exp(0.7 x1), x1 + sin 2 x2, noise of variance 1/2",
 		noise: 0.5, weight: func(x []float64) float64 { return math.Exp(0.7 * x[0]) },
-		draw: rowwise(3, func(x []float64) []float64 { return []float64{math.Exp(x[0]/2) + x[1]} })},
+		draw: rowwise(3, func(x []float64) []float64 { return []float64{x[0] + math.Sin(2*x[1])} })},
 	{name: "blobs", about: "two Gaussian classes in the plane, the best possible error is 15.9%", classes: 2,
 		draw: generated("blobs", func(x []float64) float64 { return math.Sqrt2 * (x[0] + x[1]) })},
 	{name: "circle", about: "one class around the other in the plane, with a blurred circle between them",

@@ -36,7 +36,7 @@ var coverageParts = map[string]struct {
 	run    func(*coverage, context.Context, *output, []world)
 }{
 	"risk": {nil, func(c *coverage, ctx context.Context, o *output, of []world) {
-		over(ctx, c, o, of, "coverage", riskHead, (*coverage).judge, riskOf)
+		c.summarize(o, over(ctx, c, o, of, "coverage", riskHead, (*coverage).judge, riskOf))
 	}},
 	"p-values": {[]string{"noise", "coin"}, func(c *coverage, ctx context.Context, o *output, of []world) {
 		over(ctx, c, o, of, "p-values", nullHead, (*coverage).pValue, nullOf)
@@ -137,8 +137,7 @@ func (c cell) String() string {
 // printed when they are known, and written to a file.
 func over[T any, R fmt.Stringer](ctx context.Context, c *coverage, o *output, of []world, name, head string,
 	judge func(c *coverage, ctx context.Context, s *sample, spec bootbench.Spec, model string, number int) T,
-	row func(cell, []T) R) {
-	var rows []R
+	row func(cell, []T) R) (rows []R) {
 	columns := strings.Count(head, "|") - 3
 	fmt.Fprintf(o, "| model | generator%s\n|---|---|%s\n", head, strings.Repeat("--:|", columns))
 	for _, model := range c.models {
@@ -152,7 +151,7 @@ func over[T any, R fmt.Stringer](ctx context.Context, c *coverage, o *output, of
 					})
 				})
 				if ctx.Err() != nil {
-					return
+					return rows
 				}
 				of := cell{Model: model, Generator: w.name, N: n,
 					Seconds: time.Since(began).Seconds() / float64(c.tables)}
@@ -171,6 +170,7 @@ func over[T any, R fmt.Stringer](ctx context.Context, c *coverage, o *output, of
 			}
 		}
 	}
+	return rows
 }
 
 // interval is an error with its 95% interval.
@@ -233,6 +233,23 @@ func riskOf(of cell, all []outcome) riskRow {
 	row.counts = counted(all, row.Risk, func(r outcome) interval { return r.headline })
 	row.Plain = counted(all, row.Risk, func(r outcome) interval { return r.plain })
 	return row
+}
+
+// summarize prints a table with two columns for each size: the share of intervals that hold the risk, and
+// how far off the error is.
+func (c *coverage) summarize(o *output, rows []riskRow) {
+	fmt.Fprint(o, "\n| model | generator |")
+	for _, n := range c.sizes {
+		fmt.Fprintf(o, " %d rows | off |", n)
+	}
+	fmt.Fprintf(o, "\n|---|---|%s", strings.Repeat("--:|", 2*len(c.sizes)))
+	for i, r := range rows {
+		if i%len(c.sizes) == 0 {
+			fmt.Fprintf(o, "\n| %s | %s |", r.Model, r.Generator)
+		}
+		fmt.Fprintf(o, " %.3f | %+.1f%% |", r.Coverage, 100*r.Bias)
+	}
+	fmt.Fprintln(o)
 }
 
 // counted compares intervals with risks.

@@ -29,6 +29,10 @@ type Options struct {
 // defaultResamples is the number of exact resamples with the theory, retrained that of Retrain.
 const defaultResamples, retrained = 200, 1000
 
+// Check is a finding about data or an answer: a code of doc/checks.md, its level (issue or tip), the number
+// that triggers it, the text and a cure.
+type Check = report.Check
+
 // Estimation is the error of models on examples that they were trained without, and their predictions. What
 // is unknown is NaN or nil. For several targets the errors are the unexplained fraction of the variance,
 // averaged over the targets.
@@ -60,7 +64,7 @@ type Estimation struct {
 	Class       []string
 	Probability map[string][]float64
 	Targets     map[string]*Estimation // several targets, each in its units
-	Warnings    []string
+	Checks      []Check                // the issues first
 }
 
 // estimationOf are the fields of an answer.
@@ -69,7 +73,7 @@ func estimationOf(a *report.Answer) *Estimation {
 	number := func(v *report.Number) float64 { return float64(*cmp.Or(v, &unknown)) }
 	e := &Estimation{Error: float64(a.Quote.Error), SE: float64(a.Quote.ErrorSE),
 		MonteCarloSE: number(a.MonteCarloSE),
-		Contradicted: a.Status == report.Contradicted, Warnings: a.Warnings}
+		Contradicted: a.Status == report.Contradicted, Checks: a.Checks}
 	around := cmp.Or(a.Errors, &report.Errors{Apparent: unknown, NoInformation: unknown, Err632: unknown,
 		Err632Plus: unknown})
 	e.Theory = solver.ErrorEstimates{LeftOut: number(a.TestError), Apparent: float64(around.Apparent),
@@ -212,12 +216,12 @@ type Prediction struct {
 	Class       []string // nil for numbers
 	Probability map[string][]float64
 	Targets     map[string]*Prediction // several targets
-	Warnings    []string
+	Checks      []Check                // the issues first
 }
 
 // predictionOf are the fields of an answer.
 func predictionOf(a *report.Answer) *Prediction {
-	p := &Prediction{Warnings: a.Warnings}
+	p := &Prediction{Checks: a.Checks}
 	if at := a.Points; at != nil {
 		p.Mean, p.SD, p.Positive, p.Class, p.Probability = at.Mean, at.SD, at.Probability.Positive, at.Class,
 			probabilities(at)

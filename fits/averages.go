@@ -75,12 +75,8 @@ func (a *plain) Averages() *Averages {
 	for j := range a.problem.inputs() {
 		a.readPoint(r, j)
 	}
-	never := 0
 	for i := range a.problem.Y {
 		r.Absent = append(r.Absent, int(a.left.Total(i).Count()))
-		if r.Absent[i] == 0 {
-			never++
-		}
 	}
 	tests, mean := len(a.tests)-2, func(mean, _ float64) float64 { return mean }
 	for t, test := range a.tests[:tests] {
@@ -99,11 +95,6 @@ func (a *plain) Averages() *Averages {
 			"%d resamples are no whole number of partitions into %d folds: the last one counts in part",
 			a.done,
 			a.period))
-	}
-	if never > 0 && tests > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf(
-			"%d of %d examples were never left out and do not count in the left-out error", never,
-			len(r.Absent)))
 	}
 	return r
 }

@@ -1,7 +1,6 @@
 package fits
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -122,17 +121,8 @@ func (e *Controlled) readTests(r *Averages) {
 			test.Examples[i], test.ExamplesSE[i] = of.mean[1+t], of.se(1+t)
 		}
 	})
-	never := 0
-	for i, k := range e.absent {
-		if k == 0 {
-			never++
-		}
+	for i := range e.absent {
 		r.OutOfBag = append(r.OutOfBag, bags[i].means[controlGroups])
-	}
-	if never > 0 {
-		r.Warnings = append(r.Warnings,
-			fmt.Sprintf("%d of %d examples were never left out: their own left-out errors are not known, "+
-				"and the bagged error is without them", never, n))
 	}
 	for t, l := range e.leftOut {
 		test, gain := &r.Tests[t], 0.0

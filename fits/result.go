@@ -103,21 +103,6 @@ func (r *Averages) spread(y []float64) {
 	}
 }
 
-// warn adds warnings of skipped, empty and one-class resamples.
-func (r *Averages) warn() {
-	add := func(count int, format string, args ...any) {
-		if count > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf(format, append([]any{count}, args...)...))
-		}
-	}
-	if skipped := len(r.Skipped); skipped > 0 {
-		add(skipped, "%d of %d resamples are not in the averages, for their training did not converge "+
-			"(the first: %v)", r.Resamples+skipped, r.Skipped[0])
-	}
-	add(r.Empty, "%d of %d resamples were empty and predict the prior mean 0", r.Resamples)
-	add(r.OneClass, "%d of %d resamples were of one class and predict its label", r.Resamples)
-}
-
 // Stats are the cost of a run.
 type Stats struct {
 	// Workers is the number of fits that ran at a time.

@@ -88,7 +88,6 @@ func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Se
 		}
 		r := one.Averages(s.Resamples)
 		r.Stats.Workers, r.Stats.Elapsed = s.Workers, time.Since(start)/time.Duration(len(places))
-		r.warn()
 		results = append(results, r)
 	}
 	return results, nil

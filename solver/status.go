@@ -59,6 +59,7 @@ type Stats struct {
 	Passes int
 	Damped int // damped sweeps
 	Clamps int // cavity variances raised to zero
+	Alone  int // examples to which the kernel carries nothing over from others
 	Linear int // iterations of linear solves: for the variances, or in Newton's method
 }
 

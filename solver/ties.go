@@ -28,22 +28,18 @@ func (r *run) settleTies() {
 	}
 	r.engine.MulVecSquaredOffDiag(spread, square)
 	_, b := r.engine.Diag()
-	ties, alone := 0, 0
+	ties := 0
 	for i := range r.Cavity {
 		if !(math.Abs(r.Cavity[i].Mean) <= signRounding*math.Sqrt(spread[i])/b[i]) {
 			continue
 		}
 		if r.Cavity[i].Mean = 0; spread[i] == 0 {
-			alone++
+			r.Stats.Alone++
 		} else {
 			ties++
 		}
 	}
 	n := len(r.sites)
-	if alone > 0 {
-		r.warn("at %d of %d inputs the kernel carries nothing over from other examples: the left-out "+
-			"prediction is 0 there, and counts as half an error", alone, n)
-	}
 	if ties > 0 {
 		r.warn("at %d of %d inputs the sign of the left-out prediction is below rounding, and counts as "+
 			"half an error", ties, n)

@@ -121,11 +121,15 @@ func (c *command) cobra(a *app) *cobra.Command {
 		o.Text(&a.outputs.out, "out")
 		flag := o.Lookup("out")
 		flag.Usage = fmt.Sprintf(flag.Usage, c.out)
+		o.List(&a.outputs.ignore, "ignore")
 	}
 	flags.RefuseTwice(cmd.Flags())
 	cmd.Args = func(_ *cobra.Command, args []string) error { return o.checkArguments(c.name, args) }
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		a.command, a.options, a.data = c, o, args
+		if err := report.CheckCodes(a.outputs.ignore); err != nil {
+			return usage.Errorf("--ignore: %w", err)
+		}
 		if err := a.refuse(o, c.name, args); err != nil {
 			return err
 		}

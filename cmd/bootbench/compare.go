@@ -54,9 +54,8 @@ func runCompare(a *app, o *options, data []string) error {
 	return printRows(a, rowRun[report.CompareRow]{
 		tasks: tasks, together: 1, document: c,
 		status: func(row report.CompareRow) string { return row.Status },
-		finish: func(rows []report.CompareRow, _ bool) []string {
+		finish: func(rows []report.CompareRow, _ bool) {
 			c.Rows = rows
-			return nil
 		},
 	})
 }
@@ -203,7 +202,7 @@ func compareModels(a *app, o *options, args []string) (err error) {
 			return err
 		}
 		sides[k].row.Model = files[k]
-		d.Models = append(d.Models, *sides[k].row)
+		d.Add(*sides[k].row)
 	}
 	one, other := sides[0], sides[1]
 	if one.row.TestLoss != other.row.TestLoss || len(one.theory.Each) != len(other.theory.Each) {
@@ -222,8 +221,8 @@ func compareModels(a *app, o *options, args []string) (err error) {
 const mostInteractions = 4000
 
 // modelsFlags are the flags of compare that apply with --models.
-var modelsFlags = []string{"models", "tol", "max-sweeps", "max-memory", "json", "out", "quiet", "threads",
-	"backend", "cpuprofile", "memprofile", "help"}
+var modelsFlags = []string{"models", "tol", "max-sweeps", "max-memory", "json", "out", "ignore", "quiet",
+	"threads", "backend", "cpuprofile", "memprofile", "help"}
 
 // agree refuses answers with different examples, targets or resamples, and flags that contradict them; the
 // features may differ. It takes the scheme from the answers.

@@ -89,17 +89,13 @@ func runCurve(a *app, o *options, data []string) error {
 	return printRows(a, rowRun[report.Answer]{
 		tasks: tasks, together: answer.PathLength, document: shown,
 		status: func(e report.Answer) string { return e.Status },
-		finish: func(results []report.Answer, complete bool) (warnings []string) {
+		finish: func(results []report.Answer, complete bool) {
 			doc.Time, doc.Results, doc.Status = path.Times, results, completeness(complete)
 			for _, e := range results {
 				doc.Time.Solve += e.Time.Solve
-				for _, text := range e.Warnings {
-					warnings = append(warnings, fmt.Sprintf("ratio %.4g: %s", e.Ratio, text))
-				}
+				doc.AddOf(fmt.Sprintf("ratio %.4g", e.Ratio), &e.Findings)
 			}
-			if few := answer.FewWarning(set); few != "" {
-				warnings = append(warnings, few)
-			}
+			doc.Add(answer.FewChecks(set)...)
 			if growing && complete {
 				doc.Growth = answer.Growth(set.N(), results)
 			}
@@ -108,7 +104,6 @@ func runCurve(a *app, o *options, data []string) error {
 					e.Points, e.Refined.Points = nil, nil
 				}
 			}
-			return warnings
 		},
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 // deliver prints an answer and writes its files.
 func (a *app) deliver(g *report.Sheet) error {
 	a.mustFinish()
+	g.Ignore(a.outputs.ignore)
 	if g.Cost != nil {
 		a.spent(g.Cost)
 	}
@@ -44,8 +46,8 @@ func (a *app) deliver(g *report.Sheet) error {
 	if err := a.print(g.Text); err != nil {
 		return err
 	}
-	for _, text := range g.Warnings {
-		a.console.Warn(inFlags(text))
+	if g.Findings != nil {
+		a.say(g.Findings)
 	}
 	if a.ctx.Err() != nil {
 		a.status = exitInterrupted
@@ -59,6 +61,19 @@ func (a *app) deliver(g *report.Sheet) error {
 		return nil
 	}
 	return a.writeFolder(g, document)
+}
+
+// say prints the checks and, with --verbose, the remarks.
+func (a *app) say(f *report.Findings) {
+	for _, c := range f.Checks {
+		a.console.Note("%s: %s", cmp.Or(map[string]string{"issue": "warning"}[c.Level], c.Level),
+			inFlags(c.String()))
+	}
+	for _, text := range f.Remarks {
+		if a.options.verbose {
+			a.console.Note("remark: %s", inFlags(text))
+		}
+	}
 }
 
 // write writes to a file, - for standard output, "" for none.

@@ -134,7 +134,8 @@ func TestContradicted(t *testing.T) {
 		t.Errorf("status %s, %+v, %q", e.Status, r, e.Warnings)
 	}
 	if said.status != exitDone || !strings.Contains(said.stdout, fmt.Sprintf("error           %.1f%% +-",
-		100*e.Error)) || strings.Contains(said.stderr+said.stdout, "contradict") {
+		100*e.Error)) || strings.Contains(said.stdout, "contradict") ||
+		!strings.Contains(said.stderr, "tip: BB031") {
 		t.Errorf("%+v", said)
 	}
 	text := must(t, bad, "--verbose --quiet")

@@ -211,7 +211,7 @@ func (g *grid) solve() error {
 	set, test := g.cells[0].problem.spec.Set, g.cells[0].problem.test
 	doc := &report.Grid{
 		Command: "grid", Data: set.Name, N: set.N(), D: set.D(), Task: set.Task(),
-		TestLoss: test.Name(), By: g.by.String(), Over: g.axes, Outcome: report.Outcome{Warnings: []string{}},
+		TestLoss: test.Name(), By: g.by.String(), Over: g.axes,
 	}
 	if others := g.drawn.others; others != nil {
 		doc.Sample, doc.RowsTotal = set.N(), set.N()+others.N()
@@ -241,11 +241,10 @@ func (g *grid) solve() error {
 				Examples **report.Examples
 			}{c, &c.Examples}
 		},
-		finish: func(cells []report.GridCell, complete bool) []string {
+		finish: func(cells []report.GridCell, complete bool) {
 			doc.Results, doc.Status = cells, completeness(complete)
 			compareCells(doc)
 			sumUpGrid(a, doc)
-			return doc.Warnings
 		},
 	})
 }
@@ -279,7 +278,8 @@ func sumUpGrid(a *app, g *report.Grid) {
 			continue
 		}
 		if c.Estimate == nil {
-			g.Warnings = append(g.Warnings, fmt.Sprintf("%s: failed: %s", c.Name(g.Over), c.Failure))
+			g.Add(report.CellFailed.Check(1, "leave this cell out, or do what the text says",
+				"%s: failed: %s", c.Name(g.Over), c.Failure))
 			a.status = exitFailed
 			continue
 		}
@@ -287,8 +287,6 @@ func sumUpGrid(a *app, g *report.Grid) {
 		g.Time.Gram += c.Estimate.Time.Gram
 		g.Time.Fit += c.Estimate.Time.Fit
 		g.Time.Solve += c.Estimate.Time.Solve
-		for _, text := range c.Estimate.Warnings {
-			g.Warnings = append(g.Warnings, fmt.Sprintf("%s: %s", c.Name(g.Over), text))
-		}
+		g.AddOf(c.Name(g.Over), &c.Estimate.Findings)
 	}
 }

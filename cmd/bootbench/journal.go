@@ -89,7 +89,7 @@ var outputFlags = []string{"out", "model", "json", "csv", "covariance", "replica
 	"memprofile"}
 
 // incidental are the other flags that do not change an answer.
-var incidental = []string{"journal", "shard", "workers", "threads", "quiet", "help", "help-all"}
+var incidental = []string{"ignore", "journal", "shard", "workers", "threads", "quiet", "help", "help-all"}
 
 // isRecorded reports whether a flag changes an answer, so that a journal records it.
 func isRecorded(name string) bool {

@@ -221,7 +221,8 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 
 // optionsOf declares the flags of a command.
 func optionsOf(c *command, f *pflag.FlagSet) *options {
-	o := &options{Set: flags.New(f, flagHelp, slices.Concat(c.takes, []string{"out"})), losses: c.losses}
+	o := &options{Set: flags.New(f, flagHelp, slices.Concat(c.takes, []string{"out", "ignore"})),
+		losses: c.losses}
 	o.asked.Level = defaultLevel
 	if o.losses == nil {
 		o.losses = loss.Names()

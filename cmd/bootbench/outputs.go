@@ -17,7 +17,8 @@ import (
 
 // outputs are the destinations of an answer besides standard output.
 type outputs struct {
-	json, out string // --json and the folder --out; "": none
+	json, out string   // --json and the folder --out; "": none
+	ignore    []string // codes of checks
 	folder    *files.Folder
 	written   []output
 }

@@ -220,7 +220,7 @@ func TestJSONPage(t *testing.T) {
 	}
 	rare := []string{"one_class", "refined.one_class", "time.iterations", "time.exact", "refined.time.exact",
 		"refined.contradicts", "refined.replaced", "error_lower", "full_model.error_lower", "rho",
-		"ties", "unheld", "path[].failure"}
+		"ties", "unheld", "remarks", "models[].remarks", "path[].failure"}
 	for key := range page {
 		if !written[key] && !slices.Contains(rare, key) && !strings.HasSuffix(key, "*") {
 			t.Errorf("doc/json.md has %s, which none of these answers has", key)

@@ -17,10 +17,9 @@ type rowRun[R any] struct {
 	tasks    []bench.Task[R]
 	together int // number of consecutive tasks of one shard
 	document report.RowResult[R]
-	status   func(row R) string // of its solve; nil: none
-	record   func(row *R) any   // pointers to a row's parts for the journal; nil: its JSON
-	// finish completes the document, and returns the warnings.
-	finish func(rows []R, complete bool) (warnings []string)
+	status   func(row R) string            // of its solve; nil: none
+	record   func(row *R) any              // pointers to a row's parts for the journal; nil: its JSON
+	finish   func(rows []R, complete bool) // completes the document
 }
 
 // printRows runs the command: all rows, or those of this shard.
@@ -38,9 +37,8 @@ func printRows[R any](a *app, c rowRun[R]) error {
 	case err != nil && (len(rows) == 0 || a.tasks.sharded()):
 		return err
 	}
-	warnings := c.finish(rows, err == nil)
+	c.finish(rows, err == nil)
 	sheet := report.NewSheet(c.document, false)
-	sheet.Warnings = warnings
 	sheet.Text = func(w io.Writer) error { return report.WriteEnd(flagWriter{w}, c.document) }
 	switch delivered := a.deliver(sheet); {
 	case delivered != nil:

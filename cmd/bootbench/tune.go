@@ -89,7 +89,9 @@ func runTune(a *app, o *options, data []string) error {
 		d.StandardError = d.Quality.ExampleSE
 	}
 	d.Command = "tune"
-	d.Warnings = append(append([]string{}, r.Bounds...), d.Warnings...)
+	for _, text := range r.Bounds {
+		d.Add(report.AtTheEdge.Check(1, "widen the range of the search", "%s", text))
+	}
 	return a.answer(d, nil)
 }
 

@@ -41,9 +41,7 @@ func PredictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Questi
 	for k, one := range all {
 		name := targets[k].Name
 		a.Names, a.Targets[name] = append(a.Names, name), one
-		for _, w := range one.Warnings {
-			warn(&a.Warnings, name+": "+w)
-		}
+		a.AddOf(name, &one.Findings)
 	}
 	return a, nil
 }
@@ -52,8 +50,8 @@ func PredictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Questi
 func newAnswer(p *model.Predictor, in *dataset.Inputs) *report.Answer {
 	e := p.Encoding
 	a := &report.Answer{Command: "predict", Status: Complete, SupportVectors: new(int),
-		NewRows: &report.NewRows{Test: in.Name, Count: in.N()},
-		Outcome: report.Outcome{Warnings: append([]string{}, in.Notes...)}}
+		NewRows: &report.NewRows{Test: in.Name, Count: in.N()}}
+	a.Add(otherColumns(in)...)
 	set := dataset.Set{Columns: e.Targets}
 	a.Data, a.N, a.D, a.Task, a.Target = e.Name, p.Training.Examples, e.Features, set.Task(),
 		set.TargetNames()
@@ -76,7 +74,7 @@ func readTrained(p *part, a *report.Answer, of *model.Predictor, in *dataset.Inp
 					of.LeftOut.Curve.Probability(v))
 			}
 		}
-		warn(&a.Warnings, otherSide(f, points.Probability.Positive, a.Positive))
+		a.Add(otherSide(f, points.Probability.Positive, a.Positive)...)
 	} else if of.LeftOut != nil {
 		half := of.LeftOut.HalfWidth(q.Level)
 		for _, v := range f {
@@ -96,7 +94,7 @@ func readTrained(p *part, a *report.Answer, of *model.Predictor, in *dataset.Inp
 	if points.Lower != nil {
 		own := *q
 		own.Intervals = Intervals{Of: Observation, Residuals: PlainResiduals}
-		a.Level, a.Interval = q.Level, interval(points, of.LeftOut.Scores(), &own, &a.Warnings)
+		a.Level, a.Interval = q.Level, interval(points, of.LeftOut.Scores(), &own, &a.Findings)
 	}
 }
 

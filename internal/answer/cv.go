@@ -264,7 +264,9 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 		Validation: &report.Validation{Repeats: repeats, FoldsOf: folds.what,
 			RepeatsSE:   report.Number(left.SE),
 			ErrorSEOver: "examples"},
-		Outcome: report.Outcome{Warnings: slices.Concat([]string{}, p.model.Warnings(), result.Warnings)}}
+	}
+	a.Remark(p.model.Warnings()...)
+	addFits(&a.Findings, result.Averages)
 	skipped := len(r.Skipped)
 	a.Skipped = &skipped
 	p.judge(a, left, r.OutOfBag, nil)
@@ -279,8 +281,8 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 		quote := report.NewQuote(a.TestLoss, report.Number(left.Error), a.Quality, nil)
 		a.Quote = &quote
 	}
-	warn(&a.Warnings, a.Quality.Warning(a.Error))
-	warn(&a.Warnings, FewWarning(p.model.Set))
+	a.Add(a.Quality.Check(a.Error)...)
+	a.Add(FewChecks(p.model.Set)...)
 	points := &report.Points{Names: p.model.Set.RowNames, Mean: r.OutOfBag, Error: left.Examples}
 	var probabilities *Probabilities
 	if p.labels() && !v.ErrorsAlone {
@@ -293,7 +295,7 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 	}
 	a.Metrics, a.Calibration = p.measure(v.Metrics, r, probabilities)
 	points.Target.Numbers = p.targets()
-	requireNumbers(&a.Status, &a.Warnings, nil, a.Error)
+	requireNumbers(&a.Status, &a.Findings, nil, a.Error)
 	a.Points, a.Time = points, p.study.Times
 	return a
 }
@@ -334,8 +336,8 @@ func permute(ctx context.Context, s *Study, v Validation, a *report.Answer) erro
 	moved := v.shuffle(s, &s.Model.Set.Columns[0], a.Draws.Resamples)
 	what := moved.What()
 	if arrangements := moved.Arrangements(); arrangements < enoughArrangements {
-		warn(&a.Warnings, fmt.Sprintf("there are only %.0f arrangements of %s: the p-value cannot be "+
-			"below %.2g", arrangements, what, 1/arrangements))
+		a.Add(report.FewPermuted.Check(arrangements, "take more "+what, "there are only %.0f arrangements "+
+			"of %s: the p-value cannot be below %.2g", arrangements, what, 1/arrangements))
 	}
 	if v.Again != nil && v.Choose == nil {
 		what += ", the model chosen again for each"

@@ -22,9 +22,9 @@ func setOf(n int, levels []string) *dataset.Set {
 	return s
 }
 
-// TestFewWarning is the table of what few rows, groups of equal size, rows of large weight and examples of a
+// TestFewChecks is the table of what few rows, groups of equal size, rows of large weight and examples of a
 // class are warned of.
-func TestFewWarning(t *testing.T) {
+func TestFewChecks(t *testing.T) {
 	var numbers, labels []string = nil, []string{"no", "yes"}
 	for _, c := range []struct {
 		rows                  int
@@ -53,7 +53,8 @@ func TestFewWarning(t *testing.T) {
 				s.Columns[0].Y[i] = 0
 			}
 		}
-		if got := FewWarning(s); !strings.Contains(got, c.says) || (c.says == "") != (got == "") {
+		got := strings.Join(FewChecks(s).Issues(), "; ")
+		if !strings.Contains(got, c.says) || (c.says == "") != (got == "") {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

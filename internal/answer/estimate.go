@@ -3,10 +3,10 @@ package answer
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -64,14 +64,13 @@ func (p *part) begin(command string, scheme resample.Scheme) *report.Answer {
 func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit OnFit) (*report.Answer,
 	error) {
 	a, alone := p.begin("estimate", q.Scheme), withoutTheory(p.study, q)
-	var warnings []string
+	a.Outcome = outcome(p.model, q.Scheme)
 	if !q.singly {
 		if err := p.solve(ctx, q); err != nil {
 			return nil, err
 		}
-		warnings = p.solution.Warnings
+		addSolution(&a.Findings, p.solution)
 	}
-	a.Outcome = outcome(p.model, q.Scheme, warnings...)
 	a.Errors, a.Quote = p.around(math.NaN()), &report.Quote{}
 	if alone {
 		unknown := report.Number(math.NaN())
@@ -162,7 +161,7 @@ func addTheory(ctx context.Context, p *part, q *Question, a *report.Answer) (err
 	if p.study.classes() { // where it is not computed
 		apparent = 0
 	}
-	requireNumbers(&a.Status, &a.Warnings, a.Points, *a.TestError, apparent, *a.BaggedError)
+	requireNumbers(&a.Status, &a.Findings, a.Points, *a.TestError, apparent, *a.BaggedError)
 	return nil
 }
 
@@ -176,7 +175,7 @@ func addJackknife(ctx context.Context, p *part, q *Question, a *report.Answer) e
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		warn(&a.Warnings, fmt.Sprintf("no jackknife: %v", err))
+		a.Add(notComputed("no jackknife: %v", err))
 	default:
 		unit := p.model.Unit
 		floats.Scale(unit*unit, influence)
@@ -197,13 +196,13 @@ func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit
 	if len(q.Quantiles) > 0 {
 		onFit = p.exact.Add
 	}
-	r, warnings, err := p.refine(ctx, &own, blas64.General{}, onFit)
-	a.Warnings = append(a.Warnings, warnings...)
+	r, err := p.refine(ctx, &own, blas64.General{}, onFit, &a.Findings)
 	if err != nil || r == nil {
 		return err
 	}
 	if left := r.Tests[0]; !isNumber(left.Error) {
-		warn(&a.Warnings, "the exact resamples gave no number to refine with: "+tooFarApart)
+		a.Add(report.NotNumbers.Check(left.Error, closer,
+			"the exact resamples gave no number to refine with: "+tooFarApart))
 		return nil
 	}
 	exact := r.Averages.In(p.model.Function)
@@ -213,6 +212,9 @@ func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit
 	a.Refined.Err632, a.Refined.Err632Plus = around.Err632, around.Err632Plus
 	if len(a.Refined.Contradicts) > 0 && report.Done(a.Status) {
 		a.Status = report.Contradicted
+		a.Add(report.Contradicts.Check(float64(a.Refined.VarianceRatio),
+			"quote the exact resamples, as the answer does", "exact resamples contradict the theory: %s",
+			strings.Join(a.Refined.Contradicts, ", and ")))
 	}
 	p.judge(a, left, exact.OutOfBag, &left.SE)
 	p.addStability(a, q.Scheme, exact)
@@ -234,20 +236,16 @@ func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit
 	return nil
 }
 
-// Caution adds the warnings for a single estimate, of each of several targets.
+// Caution adds the checks of a single estimate, of each of several targets.
 func (s *Study) Caution(a *report.Answer) {
 	for k, name := range a.Names {
-		p := s.part(k)
-		for _, text := range []string{a.Targets[name].Quality.Warning(a.Targets[name].Error),
-			FewWarning(p.model.Set)} {
-			if text != "" {
-				warn(&a.Targets[name].Warnings, text)
-				warn(&a.Warnings, name+": "+text)
-			}
-		}
+		one := a.Targets[name]
+		one.Add(one.Quality.Check(one.Error)...)
+		one.Add(FewChecks(s.part(k).model.Set)...)
+		a.AddOf(name, &one.Findings)
 	}
 	if a.Names == nil {
-		warn(&a.Warnings, a.Quality.Warning(a.Error))
-		warn(&a.Warnings, FewWarning(s.Model.Set))
+		a.Add(a.Quality.Check(a.Error)...)
+		a.Add(FewChecks(s.Model.Set)...)
 	}
 }

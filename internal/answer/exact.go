@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -32,18 +31,19 @@ const (
 
 // refine trains on exact resamples around the solution: at the sites, and at new inputs whose kernel rows are
 // given. onFit, if set, is called for each. The result is nil if none are wanted, or if optional ones are
-// impossible; warnings then say why.
-func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, onFit OnFit) (
-	r *model.Retraining, warnings []string, err error) {
+// impossible; the findings then say why.
+func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, onFit OnFit,
+	f *report.Findings) (r *model.Retraining, err error) {
 	_, proximal := p.model.Loss.(loss.Proximal)
 	switch {
 	case q.Exact == No || hasWeights(q.Scheme) || !q.singly && p.solution.Status == solver.Cancelled:
-		return nil, nil, nil
+		return nil, nil
 	case resample.ProbZero(q.Scheme, 1) == 0:
-		return nil, []string{"no resample leaves an example out: the left-out error is the theory's " +
-			"leave-one-out error, and is not refined"}, nil
+		f.Add(notComputed("no resample leaves an example out: the left-out error is the theory's " +
+			"leave-one-out error, and is not refined"))
+		return nil, nil
 	case q.Exact == IfPossible && !proximal:
-		return nil, nil, nil
+		return nil, nil
 	}
 	settings := model.RefineSettings{Accuracy: q.Accuracy}
 	settings.Cross, settings.Resamples, settings.Seed = cross, q.Resamples, q.Seed
@@ -51,7 +51,7 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 	settings.Progress = p.study.counting("exact resample")
 	if n := p.model.Set.N(); q.Exact == IfPossible && n >= manyExamples && q.Resamples > fewResamples {
 		settings.Resamples, settings.MaxResamples = fewResamples, q.Resamples
-		settings.Accuracy, settings.Silent = 0.1/math.Sqrt(float64(n)), true
+		settings.Accuracy = 0.1 / math.Sqrt(float64(n))
 	}
 	if p.study.Memory != nil {
 		count := settings.Count(q.Scheme)
@@ -61,7 +61,7 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 		key := "refine\n" + p.key(q.Scheme, q.Seed, digest(cross), q.Solve.Tolerance, q.Solve.MaxSweeps,
 			withoutTheory(p.study, q), q.singly)
 		if settings.Memory, err = p.study.Memory(key, p.model.Sites()+cross.Rows, count); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if q.singly {
@@ -71,17 +71,24 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 	}
 	switch {
 	case errors.Is(err, fits.ErrElsewhere):
-		return nil, nil, err
+		return nil, err
 	case err == nil && r.Resamples < 2:
-		return nil, nil, ctx.Err()
+		return nil, ctx.Err()
 	case errors.Is(err, fits.ErrCancelled) || errors.Is(err, context.Canceled):
-		return nil, nil, nil
+		return nil, nil
 	case err != nil && q.Exact == IfPossible:
-		return nil, []string{fmt.Sprintf("not refined: %v", err)}, nil
+		f.Add(notComputed("not refined: %v", err))
+		return nil, nil
 	case err != nil:
-		return nil, nil, err
+		return nil, err
 	}
-	return r, r.Warnings, nil
+	addFits(f, r.Averages)
+	if left := r.Tests[0]; q.Accuracy > 0 && left.SE > q.Accuracy*left.Error && ctx.Err() == nil {
+		f.Add(report.FewResamples.Check(left.SE/left.Error, "take more resamples", "the standard error of "+
+			"the left-out error is %.2g of it after %d resamples, where %.2g was asked for",
+			left.SE/left.Error, r.Resamples, q.Accuracy))
+	}
+	return r, nil
 }
 
 // key encodes everything that the fits of a part depend on.
@@ -248,7 +255,8 @@ func retrained(p *part, how *Retraining, result *model.Retraining) *report.Answe
 	a.Method, a.Status, a.Draws = result.Method.String(), r.Status.String(), p.draws(result, how.Seed)
 	skipped := len(r.Skipped)
 	a.Skipped = &skipped
-	a.Outcome = outcome(p.model, how.Scheme, result.Warnings...)
+	a.Outcome = outcome(p.model, how.Scheme)
+	addFits(&a.Findings, result.Averages)
 	a.TestError, a.BaggedError, a.Errors = report.NumberOf(left.Error), report.NumberOf(left.BaggedError),
 		p.around(left.Error)
 	a.RetrainedErrors = &report.RetrainedErrors{SE: report.Number(left.SE),
@@ -262,8 +270,8 @@ func retrained(p *part, how *Retraining, result *model.Retraining) *report.Answe
 	a.Points.Names, a.Points.OOBMean, a.Points.Target.Numbers = p.model.Set.RowNames, r.OutOfBag, p.targets()
 	p.judge(a, left, r.OutOfBag, &left.SE)
 	p.addStability(a, how.Scheme, r)
-	warn(&a.Warnings, a.Quality.Warning(a.Error))
-	requireNumbers(&a.Status, &a.Warnings, a.Points, a.Apparent)
+	a.Add(a.Quality.Check(a.Error)...)
+	requireNumbers(&a.Status, &a.Findings, a.Points, a.Apparent)
 	if how.NoPoints && !p.study.several() {
 		a.Points = nil
 	}
@@ -279,25 +287,4 @@ func checkCovariances(s *Study, q *Question, points int) error {
 	return checkMemory(16*int64(points)*int64(points), s.Model.MaxBytes,
 		fmt.Sprintf("the covariances of %d predictions",
 			points))
-}
-
-// outcome has the warnings of a computation, and one if resamples are often empty or lack a class. They are
-// never nil, for JSON.
-func outcome(m *model.Model, scheme resample.Scheme, others ...string) report.Outcome {
-	all := slices.Concat([]string{}, m.Warnings(), others)
-	if share := model.EmptyShare(m, scheme); share > 0.05 {
-		all = append(all,
-			fmt.Sprintf("%.0f%% of the resamples are empty: they predict the prior mean 0, and count",
-				100*share))
-	}
-	switch share := model.MissingClass(m, scheme); {
-	case share > 0.5:
-		all = append(all, fmt.Sprintf(
-			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
-	case m.Bias && share > 0.01:
-		all = append(all, fmt.Sprintf(
-			"%.2g%% of the resamples lack one of the two classes: they predict the class "+
-				"that is there, which the theory does not see", 100*share))
-	}
-	return report.Outcome{Warnings: all}
 }

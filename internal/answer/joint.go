@@ -2,7 +2,6 @@ package answer
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -63,8 +62,8 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 	a := &report.Answer{Command: how.command, Subject: s.Subject, Resampling: first.Resampling,
 		Folds:      first.Folds,
 		Validation: first.Validation, Method: first.Method, Status: Complete, Draws: first.Draws,
-		TestLoss: loss.ZeroOne{}.Name(),
-		Outcome:  report.Outcome{Warnings: slices.Concat([]string{}, s.Model.Warnings())}}
+		TestLoss: loss.ZeroOne{}.Name()}
+	a.Remark(s.Model.Warnings()...)
 	a.Decisions = &report.Decisions{Classes: levels, Each: make([]report.ClassError, len(levels))}
 	if s.Model.Spec.Pairs {
 		a.Multiclass = OneAgainstOne
@@ -100,14 +99,14 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 	a.Points.Error, a.Points.OOBVote = d.Left.Examples, share
 	byClass(s, a, joint.Of, set.Weights)
 	a.Metrics = classMetrics(how.metrics, a)
-	a.Warnings = append(a.Warnings, d.Warnings...)
+	a.Remark(d.Warnings...)
+	a.Add(neverLeftOut(d.Left.Examples)...)
 	if all := a.RowsTotal; all > 0 {
-		warn(&a.Warnings,
-			fmt.Sprintf("the error is that of models of %d of the %d rows: those of all rows err less; "+
-				"a larger sample tells", set.N(), all))
+		a.Add(report.SampleOnly.Check(float64(set.N()), "take a larger sample",
+			"the error is that of models of %d of the %d rows: those of all rows err less", set.N(), all))
 	}
 	if set.Weights != nil || set.Groups != nil {
-		warn(&a.Warnings, FewWarning(s.Model.Set))
+		a.Add(FewChecks(s.Model.Set)...)
 	}
 	a.Time = s.Times
 	return a, nil
@@ -133,10 +132,8 @@ func joinExact(s *Study, a *report.Answer, each []*report.Answer, d *fits.Decide
 			if r != nil {
 				a.Each[k].Refined = &r.TestError
 			}
-			for _, w := range one.Warnings {
-				if r != nil && !slices.Contains(s.Model.Warnings(), w) {
-					warn(&a.Warnings, a.Classes[k]+": "+w)
-				}
+			if r != nil {
+				a.AddOf(a.Classes[k], &one.Findings)
 			}
 		}
 		switch unknown := report.Number(math.NaN()); {
@@ -210,8 +207,8 @@ func byClass(s *Study, a *report.Answer, of []int, weights []float64) {
 		a.Each[k].Class, a.Each[k].Error = name, report.Number(mean)
 		balanced += mean / float64(len(a.Each))
 		if a.Each[k].Examples < 2 {
-			a.Warnings = append(a.Warnings,
-				fmt.Sprintf("there is one example of class %s: it cannot be judged", name))
+			a.Add(report.RareClass.Check(float64(a.Each[k].Examples), "take more rows of this class",
+				"there is one example of class %s: it cannot be judged", name))
 		}
 	}
 	q := a.Quality
@@ -278,8 +275,7 @@ func joinTargets(s *Study, each []*report.Answer) (*report.Answer, error) {
 	a := &report.Answer{Command: first.Command, Subject: s.Subject, Resampling: first.Resampling,
 		Folds: first.Folds, Validation: first.Validation, Method: first.Method, Draws: first.Draws,
 		TestLoss: first.TestLoss, Quote: &report.Quote{}, Targets: map[string]*report.Answer{},
-		NewRows: first.NewRows,
-		Outcome: report.Outcome{Warnings: []string{}}}
+		NewRows: first.NewRows}
 	a.Subject.Model = nil
 	share, residuals := make([]float64, set.N()), [][]float64(nil)
 	monteCarlo, known, count := report.Number(0), false, float64(len(each))
@@ -289,9 +285,7 @@ func joinTargets(s *Study, each []*report.Answer) (*report.Answer, error) {
 		if a.Status == "" || report.Done(a.Status) {
 			a.Status = one.Status
 		}
-		for _, w := range one.Warnings {
-			warn(&a.Warnings, name+": "+w)
-		}
+		a.AddOf(name, &one.Findings)
 		if one.NewRows != nil || one.Quality == nil {
 			continue
 		}

@@ -31,7 +31,7 @@ func (s *Study) LeaveOneOut(ctx context.Context, methods ...leaveout.Settings) (
 	p, began := s.part(0), time.Now()
 	a := &report.Answer{Command: "loo", Subject: s.Subject, LeftOneOut: &report.LeftOneOut{},
 		Quote:          &report.Quote{},
-		SupportVectors: new(int), Outcome: report.Outcome{Warnings: []string{}}}
+		SupportVectors: new(int)}
 	s.Progress("training", 0, 1)
 	var err error
 	switch training := s.Model.Loss.(type) {
@@ -75,7 +75,7 @@ func leaveOutSquare(p *part, noise float64, a *report.Answer) error {
 func judgeLeftOut(p *part, a *report.Answer, test loss.Test, mean float64, perExample []float64) {
 	p.judge(a, &fits.TestError{Test: test, Error: mean, Examples: perExample}, nil, nil)
 	a.TestLoss = test.Name()
-	warn(&a.Warnings, a.Quality.Warning(a.Error))
+	a.Add(a.Quality.Check(a.Error)...)
 	a.Points = &report.Points{Names: p.model.Set.RowNames, Error: perExample}
 	a.Points.Target.Numbers = p.targets()
 }
@@ -144,7 +144,8 @@ func fillLeftOut(p *part, a *report.Answer, results []*leaveout.Result, all bool
 	}
 	for _, result := range results {
 		if result.Status == leaveout.Inexact {
-			a.Warnings = append(a.Warnings, "leave-one-out: a training missed its tolerance")
+			a.Add(report.NotConverged.Check(1, "take another tolerance, or a softer margin",
+				"leave-one-out: a training missed its tolerance"))
 		}
 		if result.Status != leaveout.Complete {
 			a.Status = string(result.Status)

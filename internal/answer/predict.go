@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -100,7 +99,9 @@ func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*r
 	a := p.begin("predict", q.Scheme)
 	a.TestLoss, a.NewRows, a.Level = "", &report.NewRows{Test: in.Name, Count: in.N()}, q.Level
 	a.Convergence, a.Status, a.Points = report.NoTheory(), Complete, &report.Points{Names: in.RowNames}
-	a.Outcome = outcome(p.model, q.Scheme, slices.Concat(in.Notes, p.solution.Warnings)...)
+	a.Outcome = outcome(p.model, q.Scheme)
+	a.Add(otherColumns(in)...)
+	addSolution(&a.Findings, p.solution)
 	var at *Predictions
 	if !dependent {
 		var err error
@@ -179,9 +180,9 @@ func theoryAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *
 			return nil, err
 		}
 		a.Calibration = calibration.NewReliability(all.Method, all.LeftOut, p.model.Y, p.model.Set.Weights)
-		warn(&a.Warnings, FewWarning(p.model.Set))
+		a.Add(FewChecks(p.model.Set)...)
 	}
-	requireNumbers(&a.Status, &a.Warnings, points)
+	requireNumbers(&a.Status, &a.Findings, points)
 	return at, nil
 }
 
@@ -214,8 +215,7 @@ func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *r
 	if len(q.Quantiles) > 0 || q.Intervals.Of == Observation || dependent {
 		onFit = p.exact.Add
 	}
-	result, warnings, err := p.refine(ctx, &own, cross, onFit)
-	a.Warnings = append(a.Warnings, warnings...)
+	result, err := p.refine(ctx, &own, cross, onFit, &a.Findings)
 	if err != nil || result == nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *r
 	if refined.Points = points; q.Intervals.Of == Observation {
 		all, err := ReplicateIntervals(p.model, &p.exact, q.Level, q.Intervals.Residuals)
 		if err != nil {
-			warn(&a.Warnings, fmt.Sprintf("no refined intervals: %v", err))
+			a.Add(notComputed("no refined intervals: %v", err))
 			return nil
 		}
 		p.setIntervals(points, all)
@@ -264,7 +264,7 @@ func exactAlone(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 func judgeAt(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 	points := a.Points
 	if p.labels() {
-		warn(&a.Warnings, otherSide(points.Mean, points.Probability.Positive, a.Positive))
+		a.Add(otherSide(points.Mean, points.Probability.Positive, a.Positive)...)
 	}
 	if targets := p.targetsOf(in); targets != nil {
 		each := func(test loss.Test) []float64 {
@@ -281,7 +281,7 @@ func judgeAt(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 		a.BaggedError = report.NumberOf(bagged)
 		onTargets(p, a, targets, q, each)
 	}
-	a.Interval = interval(points, scoresOf(p.model.Set), q, &a.Warnings)
+	a.Interval = interval(points, scoresOf(p.model.Set), q, &a.Findings)
 }
 
 // targetsOf are the targets of new inputs for the part, -1 and +1 for labels; nil without.
@@ -307,18 +307,19 @@ func onTargets(p *part, a *report.Answer, targets []float64, q *Question, each f
 		calibration.Rank(a.Quality, points.Mean, targets, nil)
 	}
 	a.Metrics = p.metrics(q.Metrics, targets, nil, points.Mean, points.Probability.Positive, each)
-	warn(&a.Warnings, a.Quality.Warning(*a.TestError))
+	a.Add(a.Quality.Check(*a.TestError)...)
 }
 
 // interval describes the intervals from left-out examples, and their coverage of the new targets.
-func interval(p *report.Points, of calibration.Scores, q *Question, warnings *[]string) *report.Interval {
+func interval(p *report.Points, of calibration.Scores, q *Question, f *report.Findings) *report.Interval {
 	r, level := &report.Interval{Interval: q.Intervals.Of}, q.Level
 	if r.Interval != Observation {
 		return r
 	}
 	r.Residuals = string(q.Intervals.Residuals)
 	if err := of.Check(level); err != nil {
-		warn(warnings, fmt.Sprintf("no finite intervals: %v", err))
+		f.Add(report.FewForLevel.Check(of.Effective, "take a lower level, or more rows",
+			"no finite intervals: %v", err))
 		return r
 	}
 	r.CoverageSD = math.Sqrt(level * (1 - level) / of.Effective)
@@ -333,15 +334,16 @@ func interval(p *report.Points, of calibration.Scores, q *Question, warnings *[]
 		r.Coverage, r.Width = &held, &width
 	}
 	if of.Effective < fewExamples {
-		warn(warnings, fmt.Sprintf("intervals from %.4g %s are rough: the share of new targets that they "+
-			"hold is %.2g give or take %.1g", of.Effective, of.Units, level, r.CoverageSD))
+		f.Add(report.FewForLevel.Check(of.Effective, "take more rows", "intervals from %.4g %s are rough: "+
+			"the share of new targets that they hold is %.2g give or take %.1g", of.Effective, of.Units,
+			level, r.CoverageSD))
 	}
 	return r
 }
 
 // otherSide says in how many rows the probability of the positive class contradicts the decision, the sign of
-// the prediction, whose errors are measured; "" for none.
-func otherSide(prediction, probability []float64, positive string) string {
+// the prediction, whose errors are measured.
+func otherSide(prediction, probability []float64, positive string) report.Checks {
 	count := 0
 	for i, p := range probability {
 		if (p-0.5)*prediction[i] < 0 {
@@ -349,9 +351,10 @@ func otherSide(prediction, probability []float64, positive string) string {
 		}
 	}
 	if count == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("in %d of %d rows the class and the probability of %s are on different sides of 1/2: "+
-		"the class is the decision of the model, whose errors are counted; the probability is how often "+
-		"such rows are %[3]s", count, len(probability), positive)
+	return report.Checks{report.OtherSide.Check(float64(count), "take the one that answers the question",
+		"in %d of %d rows the class and the probability of %s are on different sides of 1/2: "+
+			"the class is the decision of the model, whose errors are counted; the probability is how often "+
+			"such rows are %[3]s", count, len(probability), positive)}
 }

@@ -193,7 +193,7 @@ func Resampling(scheme resample.Scheme, n int) (r *report.Resampling, folds int)
 }
 
 // requireNumbers changes the status of an answer, and adds a warning, if errors or points are not finite.
-func requireNumbers(status *string, warnings *[]string, points *report.Points, errors ...report.Number) {
+func requireNumbers(status *string, f *report.Findings, points *report.Points, errors ...report.Number) {
 	sum := 0.0
 	if points != nil {
 		sum = floats.Sum(points.Mean) + floats.Sum(points.Variance)
@@ -203,11 +203,14 @@ func requireNumbers(status *string, warnings *[]string, points *report.Points, e
 	}
 	if report.Done(*status) && !isNumber(sum) {
 		*status = solver.NumericalFailure.String()
-		*warnings = append(*warnings, "the answer is not all numbers: "+tooFarApart)
+		f.Add(report.NotNumbers.Check(sum, closer, "the answer is not all numbers: "+tooFarApart))
 	}
 }
 
-const tooFarApart = "targets, kernel and parameters of the loss are too many orders of magnitude apart"
+const (
+	tooFarApart = "targets, kernel and parameters of the loss are too many orders of magnitude apart"
+	closer      = "take other units of the target, or parameters nearer to 1"
+)
 
 func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
@@ -216,18 +219,6 @@ const (
 	Complete  = "complete"
 	Cancelled = "cancelled"
 )
-
-// warn adds a warning, unless it is empty or there.
-func warn(warnings *[]string, text string) {
-	for _, known := range *warnings {
-		if known == text {
-			return
-		}
-	}
-	if text != "" {
-		*warnings = append(*warnings, text)
-	}
-}
 
 // wrap names the part of a study in an error.
 func wrap(p *part, err error) error {

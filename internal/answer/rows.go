@@ -45,9 +45,6 @@ func (s *Study) Rows(ctx context.Context, q Question) (*report.Rows, error) {
 	slices.SortStableFunc(r.Rows, func(a, b report.Row) int {
 		return cmp.Or(cmp.Compare(b.LabelError, a.LabelError), cmp.Compare(a.Value, b.Value))
 	})
-	if r.Warnings == nil {
-		r.Warnings = []string{}
-	}
 	r.Time = s.Times
 	return r, nil
 }
@@ -59,7 +56,7 @@ func doubtClasses(ctx context.Context, s *Study, q Question, r *report.Rows) err
 	if err != nil {
 		return err
 	}
-	r.Status, r.TestLoss, r.Warnings = a.Status, a.TestLoss, a.Warnings
+	r.Status, r.TestLoss, r.Findings = a.Status, a.TestLoss, a.Findings
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		row.Target, row.Label, row.Class = report.Number(s.Model.Set.Columns[0].Y[i]),
@@ -81,7 +78,11 @@ func doubt(ctx context.Context, p *part, q *Question, r *report.Rows) error {
 		return err
 	}
 	p.study.Times.Solve += time.Since(began).Seconds()
-	result, warnings, err := p.refine(ctx, q, blas64.General{}, nil)
+	found := outcome(p.model, q.Scheme).Findings
+	addSolution(&found, p.solution)
+	result, err := p.refine(ctx, q, blas64.General{}, nil, &found)
+	r.Add(found.Checks...)
+	r.Remark(found.Remarks...)
 	if err != nil {
 		return err
 	}
@@ -100,11 +101,7 @@ func doubt(ctx context.Context, p *part, q *Question, r *report.Rows) error {
 	}
 	influence, err := adjoint.Influence(ctx, p.solution, p.study.Test)
 	if err != nil && ctx.Err() == nil {
-		warn(&r.Warnings, "no influence: "+err.Error())
-	}
-	o := outcome(p.model, q.Scheme, slices.Concat(warnings, p.solution.Warnings)...)
-	for _, w := range o.Warnings {
-		warn(&r.Warnings, w)
+		r.Add(notComputed("no influence: %v", err))
 	}
 	r.Status = p.solution.Status.String()
 	targets, unit := p.targets(), p.model.Unit
@@ -196,26 +193,27 @@ func twins(s *Study) []float64 {
 func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (theory, exact report.Examples,
 	row *report.ComparedModel, err error) {
 	row = &report.ComparedModel{Loss: s.Subject.Loss, Kernel: report.KernelText(s.Subject.Kernel),
-		TestLoss: s.Test.Name(), Warnings: []string{}}
+		TestLoss: s.Test.Name()}
 	if s.several() {
 		a, err := s.Estimate(ctx, q)
 		if err != nil {
 			return theory, exact, nil, err
 		}
-		row.TestLoss, row.TestError, row.Status, row.Warnings = a.TestLoss, a.Error, a.Status, a.Warnings
+		row.TestLoss, row.TestError, row.Status, row.Findings = a.TestLoss, a.Error, a.Status, a.Findings
 		return a.Examples, exact, row, nil
 	}
 	p := s.part(0)
 	if err := p.solve(ctx, &q); err != nil {
 		return theory, exact, nil, err
 	}
-	refined, warnings, err := p.refine(ctx, &q, blas64.General{}, nil)
+	row.Findings = outcome(p.model, q.Scheme).Findings
+	addSolution(&row.Findings, p.solution)
+	refined, err := p.refine(ctx, &q, blas64.General{}, nil, &row.Findings)
 	if err != nil {
 		return theory, exact, nil, err
 	}
 	mean, left := p.solution.LeftOut(p.study.Test)
 	row.Status, row.TestError = p.solution.Status.String(), report.Number(mean)
-	row.Warnings = outcome(p.model, q.Scheme, append(warnings, p.solution.Warnings...)...).Warnings
 	theory.Each, theory.Weights = left, p.model.Set.Weights
 	if theory.Influence, err = adjoint.Influence(ctx, p.solution, p.study.Test); ctx.Err() != nil {
 		return theory, exact, nil, ctx.Err()

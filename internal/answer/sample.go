@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -58,8 +57,7 @@ func addLearningCurve(ctx context.Context, s *Study, a *report.Answer) error {
 				a.Status = Cancelled
 				return nil
 			case err != nil:
-				a.Warnings = append(a.Warnings,
-					"the error is that of models of resamples of the sample: "+err.Error())
+				a.Add(notComputed("the error is that of models of resamples of the sample: %v", err))
 				return nil
 			}
 			floats.AddScaled(at.Each, at.Ratio, each)
@@ -175,7 +173,7 @@ func addFullModel(ctx context.Context, s *Study, a *report.Answer, q *Question) 
 		return nil
 	}
 	if err != nil {
-		warn(&a.Warnings, fmt.Sprintf("the model of all rows is not cross-validated: %v", err))
+		a.Add(notComputed("the model of all rows is not cross-validated: %v", err))
 		return nil
 	}
 	fullModel(a, r)

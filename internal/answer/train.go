@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -81,8 +80,9 @@ func perceptron(ctx context.Context, s *Study, r *report.Training) (*model.Predi
 	r.Perceptron = &report.Perceptron{Form: "dual", Mistakes: learned.Mistakes}
 	if !learned.Converged() {
 		r.Status = "pass limit"
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the perceptron still makes mistakes in pass %d: the "+
-			"classes may not be separable; take Spec.Loss hinge", len(learned.Mistakes)))
+		r.Add(report.NotConverged.Check(float64(len(learned.Mistakes)), "take Spec.Loss hinge", "the "+
+			"perceptron still makes mistakes in pass %d: the classes may not be separable",
+			len(learned.Mistakes)))
 	}
 	return s.Model.Predictor(&learned.Result)
 }
@@ -99,8 +99,8 @@ func (s *Study) Train(ctx context.Context) (*model.Predictor, error) {
 
 // TrainBy is Train with a report. Training that did not converge is a warning.
 func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *report.Training, error) {
-	r := &report.Training{Command: "train", Subject: s.Subject, Bias: s.Model.Bias,
-		Outcome: report.Outcome{Warnings: slices.Concat([]string{}, s.Model.Warnings())}}
+	r := &report.Training{Command: "train", Subject: s.Subject, Bias: s.Model.Bias}
+	r.Remark(s.Model.Warnings()...)
 	r.Subject.Model = nil // Training has another field of this name
 	var all []*model.Predictor
 	for _, p := range s.parts() {
@@ -112,17 +112,15 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 			one, err = perceptron(ctx, s, r)
 		} else if one, fit, err = trainOn(ctx, p.model, how); err == nil && fit.Status.Err() != nil {
 			r.Status = fit.Status.String()
-			warn(&r.Warnings, fit.Status.Err().Error())
+			r.Add(report.NotConverged.Check(1, "take another tolerance or loss", "%v", fit.Status.Err()))
 		}
 		s.Times.Fit += time.Since(began).Seconds()
-		note := ""
 		if err == nil && !how.Perceptron && !how.Bare {
-			note, err = s.AddLeftOut(ctx, p.number, one)
+			err = s.AddLeftOut(ctx, p.number, one, &r.Findings)
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, nil, wrap(p, err)
 		}
-		warn(&r.Warnings, note)
 		if fit != nil && fit.SVM != nil && !s.several() {
 			r.Bounded, r.Violation = &fit.SVM.Bounded, report.NumberOf(fit.SVM.Violation)
 		}
@@ -149,39 +147,35 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 }
 
 // AddLeftOut adds the calibration of intervals and probabilities to the predictor of function k, from its
-// predictions at rows outside a sample, or from models trained without each of 10 folds. note says why there
-// is none.
-func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor) (note string, err error) {
+// predictions at rows outside a sample, or from models trained without each of 10 folds. The findings say why
+// there is none.
+func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor, f *report.Findings) (err error) {
 	p := s.part(k)
 	switch in := s.Others; {
 	case s.Model.Spec.Pairs:
-		return "", nil
+		return nil
 	case in != nil:
 		in = in.Head(heldOut)
 		y := in.Columns[min(k, len(in.Columns)-1)].Y
 		if p.labels() {
 			y = in.Columns[0].Signs(p.level())
 		}
-		var f []float64
-		if f, err = to.Predict(in); err == nil {
-			to.LeftOut, err = model.NewLeftOut(y, f, in)
+		var at []float64
+		if at, err = to.Predict(in); err == nil {
+			to.LeftOut, err = model.NewLeftOut(y, at, in)
 		}
 	case s.Model.Set.N() > leftOutRows:
-		return fmt.Sprintf("the model file has no intervals or probabilities: of more than %d examples "+
-			"they take too long", leftOutRows), nil
+		err = fmt.Errorf("of more than %d examples they take too long", leftOutRows)
 	default:
 		v, left := tenFolds(s.Model.Set), []float64(nil)
 		if left, err = v.leftOut(ctx, p); err == nil && ctx.Err() == nil {
 			to.LeftOut, err = model.NewLeftOut(p.targets(), left, s.Model.Set)
 		}
 	}
-	if ctx.Err() != nil {
-		return "", ctx.Err()
+	if err != nil && ctx.Err() == nil {
+		f.Add(notComputed("the model file has no intervals or probabilities: %v", err))
 	}
-	if err != nil {
-		return fmt.Sprintf("the model file has no intervals or probabilities: %v", err), nil
-	}
-	return "", nil
+	return ctx.Err()
 }
 
 // leftOut are the predictions of a part for rows of which it is trained without, in units of the target.

@@ -19,13 +19,16 @@ func TestQuality(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
+	said := func(q *report.Quality, testError report.Number) string {
+		return strings.Join(q.Check(testError).Issues(), "; ")
+	}
 	// Targets 1, 2, 6: mean 3, variance (4+1+9)/3. Errors 1, 2, 3: mean 2, standard deviation 1.
 	q := calibration.NewQuality(loss.SquareTest{}, 2, []float64{1, 2, 6}, []float64{1, 2, 3}, nil, nil)
 	near("variance", q.Baseline, 14.0/3)
 	near("R^2", *q.RSquared, 1-2/(14.0/3))
 	near("RMSE", *q.RMSE, math.Sqrt2)
 	near("standard error", q.ExampleSE, 1/math.Sqrt(3))
-	if q.Constant != "3" || q.Balanced != nil || q.Warning(2) != "" || !strings.Contains(q.Warning(5),
+	if q.Constant != "3" || q.Balanced != nil || said(q, 2) != "" || !strings.Contains(said(q, 5),
 		"learned nothing") {
 		t.Errorf("%+v", q)
 	}
@@ -43,8 +46,8 @@ func TestQuality(t *testing.T) {
 	near("balanced", *q.Balanced, (0.3+0.4)/2)
 	// the fourth row is ranked below two of three, by an AUC of 2/3 which is chance; of 40 rows it is not
 	calibration.Rank(q, []float64{1, 2, 3, 1.5}, []float64{1, 1, 1, -1}, nil)
-	if !strings.Contains(q.Warning(0.25), "nothing") {
-		t.Error(q.Warning(0.25))
+	if !strings.Contains(said(q, 0.25), "nothing") {
+		t.Error(said(q, 0.25))
 	}
 	near("AUC", *q.AUC, 2.0/3)
 	score, label := make([]float64, 40), make([]float64, 40)
@@ -54,14 +57,14 @@ func TestQuality(t *testing.T) {
 			label[i] = -1
 		}
 	}
-	if calibration.Rank(q, score, label, nil); strings.Contains(q.Warning(0.25), "nothing") ||
-		!strings.Contains(q.Warning(0.25), "yet it ranks") {
-		t.Errorf("AUC %v: %s", *q.AUC, q.Warning(0.25))
+	if calibration.Rank(q, score, label, nil); strings.Contains(said(q, 0.25), "nothing") ||
+		!strings.Contains(said(q, 0.25), "yet it ranks") {
+		t.Errorf("AUC %v: %s", *q.AUC, said(q, 0.25))
 	}
-	if q.Constant != "yes" || q.Warning(0.25) == "" {
+	if q.Constant != "yes" || said(q, 0.25) == "" {
 		t.Errorf("%+v", q)
 	}
-	if q := calibration.NewQuality(loss.SquareTest{}, 1, nil, nil, nil, nil); q != nil || q.Warning(1) != "" {
+	if q := calibration.NewQuality(loss.SquareTest{}, 1, nil, nil, nil, nil); q != nil || said(q, 1) != "" {
 		t.Errorf("of nothing: %+v", q)
 	}
 }

@@ -28,7 +28,6 @@ type RefineSettings struct {
 	// error is at most Accuracy times that error, or MaxResamples are done (0: DefaultMaxResamples).
 	Accuracy     float64
 	MaxResamples int
-	Silent       bool // no warning if Accuracy is not reached
 }
 
 // Count is the number of resamples of Refine under a scheme, without Accuracy.
@@ -261,11 +260,6 @@ func (r *refinement) next() int {
 		return done
 	}
 	if done >= r.settings.MaxResamples {
-		if !r.settings.Silent {
-			r.warnings = append(r.warnings, fmt.Sprintf(
-				"the standard error of the left-out error is %.2g of it after %d resamples, where %.2g was "+
-					"asked for", test.SE/test.Error, done, r.settings.Accuracy))
-		}
 		return done
 	}
 	wanted := math.Min(1.05*ratio*ratio, 3) * float64(done)

@@ -18,7 +18,15 @@ type Curve struct {
 	Results  []Answer `json:"results"`
 	// Growth predicts the error with twice the rows; nil: not requested, or unknown.
 	Growth *Growth `json:"growth,omitempty"`
-	Cost
+	Outcome
+}
+
+// parts are the findings of the results.
+func (c *Curve) parts() (all []*Findings) {
+	for i := range c.Results {
+		all = append(append(all, &c.Results[i].Findings), c.Results[i].parts()...)
+	}
+	return all
 }
 
 func (c *Curve) document() *document { return rowDocument(c, c.Results) }

@@ -47,6 +47,18 @@ type GridCell struct {
 	Examples *Examples `json:"-"`
 }
 
+// parts are the findings of the cells.
+func (g *Grid) parts() (all []*Findings) {
+	for _, c := range g.Results {
+		for _, a := range []*Answer{c.Estimate, c.Validation} {
+			if a != nil {
+				all = append(append(all, &a.Findings), a.parts()...)
+			}
+		}
+	}
+	return all
+}
+
 // significant is the p-value below which a cell is significantly worse than the best.
 const significant = 0.05
 

@@ -125,30 +125,34 @@ type ModelComparison struct {
 	// Theory and Refined are the first model's left-out error minus the second's, paired over examples.
 	Theory  *Difference `json:"difference"`
 	Refined *Difference `json:"refined_difference,omitempty"`
-	Cost
+	Outcome
 }
 
 // ComparedModel is one of the models.
 type ComparedModel struct {
-	Model     string   `json:"file"`
-	Loss      string   `json:"loss"`
-	Kernel    string   `json:"kernel"`
-	TestLoss  string   `json:"test_loss"`
-	TestError Number   `json:"test_error"`
-	Refined   *Number  `json:"refined_test_error,omitempty"`
-	SE        *Number  `json:"standard_error,omitempty"` // of Refined, over resamples
-	Status    string   `json:"status"`
-	Warnings  []string `json:"warnings"`
+	Model     string  `json:"file"`
+	Loss      string  `json:"loss"`
+	Kernel    string  `json:"kernel"`
+	TestLoss  string  `json:"test_loss"`
+	TestError Number  `json:"test_error"`
+	Refined   *Number `json:"refined_test_error,omitempty"`
+	SE        *Number `json:"standard_error,omitempty"` // of Refined, over resamples
+	Status    string  `json:"status"`
+	Findings
 }
 
-// fill adds the warnings of both models and the cost to the sheet.
-func (c *ModelComparison) fill(s *Sheet, _ bool) {
-	s.Cost = &c.Cost
-	for _, m := range c.Models {
-		for _, w := range m.Warnings {
-			s.Warnings = append(s.Warnings, m.Model+": "+w)
-		}
+// Add adds a model and its findings.
+func (c *ModelComparison) Add(m ComparedModel) {
+	c.Models = append(c.Models, m)
+	c.AddOf(m.Model, &m.Findings)
+}
+
+// parts are the findings of the models.
+func (c *ModelComparison) parts() (all []*Findings) {
+	for i := range c.Models {
+		all = append(all, &c.Models[i].Findings)
 	}
+	return all
 }
 
 func (c *ModelComparison) document() *document {

@@ -19,7 +19,7 @@ func TestPage(t *testing.T) {
 		BaggedError: NumberOf(1), Resampling: &Resampling{},
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2},
 			Target: Target{Numbers: []float64{1, 3}}}}
-	e.Warnings = []string{"careful <now>"}
+	e.Add(FewRows.Check(2, "more", "careful <now>"))
 	p := Page{Sheet: NewSheet(e, false), Command: "bootbench estimate '<b>&.csv'",
 		Files: []string{"result.json"}, Machine: &Machine{}}
 	var b bytes.Buffer

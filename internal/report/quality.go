@@ -26,23 +26,24 @@ type Quality struct {
 // sameError is the relative difference of errors that are equal up to rounding.
 const sameError = 1e-9
 
-// Warning is a warning if a model is not better than a constant, else, and for constant targets, "". A model
-// of labels that ranks them has learned something, although its errors are as many.
-func (q *Quality) Warning(testError Number) string {
+// Check says that a model is not better than a constant; it is empty if that is not so, and for constant
+// targets. A model of labels that ranks them has learned something, although its errors are as many.
+func (q *Quality) Check(testError Number) Checks {
 	if q == nil || q.Baseline == 0 || !(testError >= q.Baseline*(1-sameError)) {
-		return ""
+		return nil
 	}
 	errs, baseline, unit := float64(testError), float64(q.Baseline), ""
 	if q.RSquared != nil {
 		errs, baseline, unit = math.Sqrt(errs), math.Sqrt(baseline), " (root mean square)"
 	}
-	verdict := "it has learned nothing of use"
+	text := fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g%s", errs, q.Constant, baseline,
+		unit)
 	if q.Ranks {
-		verdict = fmt.Sprintf("yet it ranks the classes, with an AUC of %.3f: where they are unequal, the "+
-			"balanced error and a threshold of the probability say more", *q.AUC)
+		return Checks{Unequal.Check(float64(*q.AUC), "judge by the balanced error, and choose a threshold "+
+			"of the probability", "%s, yet it ranks the classes, with an AUC of %.3f", text, *q.AUC)}
 	}
-	return fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g%s: %s", errs, q.Constant,
-		baseline, unit, verdict)
+	return Checks{NoBetter.Check(errs/baseline, "take other features, another kernel or more rows",
+		"%s: it has learned nothing of use", text)}
 }
 
 // Metrics are common metrics of predictions for left-out examples, those that the targets allow.

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"math"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	_ "bootbench/internal/testutil"
+	"bootbench/internal/testutil"
 )
 
 type inner struct {
@@ -251,5 +254,22 @@ func TestTargetsWithoutPoints(t *testing.T) {
 	}
 	if got := strings.Count(b.String(), "75.0%          -\n"); got != 3 {
 		t.Errorf("%d rows in\n%s", got, b.String())
+	}
+}
+
+// TestChecksAreDocumented: every code of a check has its name, its level and the value that triggers it in
+// doc/checks.md, and no other code is there; codes ascend.
+func TestChecksAreDocumented(t *testing.T) {
+	page := string(testutil.Must(os.ReadFile("../../doc/checks.md"))(t))
+	heads := regexp.MustCompile(`(?m)^\*\*.*\*\* \((issue|tip)\)\.`).FindAllString(page, -1)
+	var want []string
+	for _, k := range Kinds {
+		want = append(want, fmt.Sprintf("**%s %s** (%s).", k.Code, k.Name, k.Level))
+	}
+	if !slices.Equal(heads, want) || !slices.IsSorted(want) {
+		t.Errorf("doc/checks.md has %q, the table %q", heads, want)
+	}
+	if values := strings.Count(page, "`value` is"); values != len(want) {
+		t.Errorf("%d paragraphs name their value, of %d", values, len(want))
 	}
 }

@@ -18,7 +18,8 @@ type Sheet struct {
 	CSV        string                // name of the table's file in a folder; "": none
 	Table      *Table                // as CSV
 	Figures    []*Figure
-	Warnings   []string
+	Findings   *Findings                      // nil: none
+	parts      []*Findings                    // of parts of the answer
 	Cost       *Cost                          // to be filled in
 	Status     string                         // "": done
 	Covariance func() (blas64.General, error) // of predictions over resamples; nil: none
@@ -32,12 +33,32 @@ const pointsFile = "points.csv"
 func NewSheet(r Result, noPoints bool) *Sheet {
 	s := &Sheet{Result: r}
 	if o, has := r.(interface{ outcome() *Outcome }); has {
-		s.Warnings, s.Cost = o.outcome().Warnings, &o.outcome().Cost
+		s.Findings, s.Cost = &o.outcome().Findings, &o.outcome().Cost
+		s.parts = append(s.parts, s.Findings)
 	}
+	if p, has := r.(interface{ parts() []*Findings }); has {
+		s.parts = append(s.parts, p.parts()...)
+	}
+	s.Ignore(nil)
 	if f, has := r.(interface{ fill(s *Sheet, noPoints bool) }); has {
 		f.fill(s, noPoints)
 	}
 	return s
+}
+
+// Ignore drops checks by their codes, also in parts of the answer.
+func (s *Sheet) Ignore(codes []string) {
+	for _, f := range s.parts {
+		f.Drop(codes)
+	}
+}
+
+// parts are the findings of the targets.
+func (a *Answer) parts() (all []*Findings) {
+	for _, t := range a.Targets {
+		all = append(all, &t.Findings)
+	}
+	return all
 }
 
 // fill adds the other forms of an answer to its sheet.

@@ -126,9 +126,9 @@ type Cost struct {
 	Backend Backend `json:"backend,omitzero"`
 }
 
-// Outcome ends an answer: warnings and cost.
+// Outcome ends an answer: findings and cost.
 type Outcome struct {
-	Warnings []string `json:"warnings"`
+	Findings
 	Cost
 }
 

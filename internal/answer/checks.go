@@ -1,0 +1,153 @@
+package answer
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"bootbench/fits"
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/linalg"
+	"bootbench/resample"
+	"bootbench/solver"
+)
+
+// fewExamples is the number below which errors, intervals and probabilities are rough.
+const fewExamples = 20
+
+// fewGroups is the effective number of groups below which Student's t differs from the normal law by more
+// than a sixth.
+const fewGroups = 8
+
+// FewChecks are the checks of an estimate from few examples or groups, or from few that have the weight.
+func FewChecks(set *dataset.Set) report.Checks {
+	n := set.N()
+	const moreRows = "take more rows, or read the errors as rough"
+	switch effective := calibration.Effective(n, set.Weights, set.Groups); {
+	case set.Groups != nil && effective < 1+1e-6:
+		return report.Checks{report.FewGroups.Check(effective, "take rows of more groups",
+			"one group has all the weight: nothing is known of others")}
+	case set.Groups != nil && effective < fewGroups:
+		t := distuv.StudentsT{Sigma: 1, Nu: effective - 1}
+		return report.Checks{report.FewGroups.Check(effective, "take rows of more groups",
+			"the rows are in %d groups, which count like %.2g of equal size: standard errors "+
+				"are rough, and a 95%% interval takes %.2g of them to each side (Student's t), not 2",
+			1+slices.Max(set.Groups), effective, t.Quantile(0.975))}
+	case set.Groups == nil && effective < fewExamples && n >= fewExamples:
+		return report.Checks{report.UnevenWeights.Check(effective, "take more rows, or more equal weights",
+			"errors are rough, and so are their standard errors: the weights make the rows "+
+				"count like %.2g of equal weight", effective)}
+	case set.AreNumbers() && n < fewExamples:
+		return report.Checks{report.FewRows.Check(float64(n), moreRows,
+			"errors from %d examples are rough, and so are their standard errors", n)}
+	case set.AreNumbers():
+		return nil
+	}
+	count := make([]int, len(set.Levels()))
+	for _, class := range ClassesOf(set.Columns[0].Y) {
+		count[class]++
+	}
+	if class := slices.Index(count, 1); class >= 0 && len(count) == 2 {
+		return report.Checks{report.RareClass.Check(1, "take more rows of this class",
+			"there is one example of class %s: probabilities cannot be checked, and are "+
+				"little more than shares of the classes", set.Levels()[class])}
+	}
+	if n < fewExamples {
+		return report.Checks{report.FewRows.Check(float64(n), moreRows,
+			"probabilities from %d examples are rough", n)}
+	}
+	return nil
+}
+
+// outcome has the findings about a model and the resamples that train it.
+func outcome(m *model.Model, scheme resample.Scheme) (o report.Outcome) {
+	o.Remark(m.Warnings()...)
+	const larger = "take a larger ratio, or more rows"
+	if share := model.EmptyShare(m, scheme); share > 0.05 {
+		o.Add(report.ConstantModels.Check(share, larger,
+			"%.0f%% of the resamples are empty: they predict the prior mean 0, and count", 100*share))
+	}
+	const rare = "take more rows of the rare class, or strata"
+	switch share := model.MissingClass(m, scheme); {
+	case share > 0.5:
+		o.Add(report.ConstantModels.Check(share, rare,
+			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
+	case m.Bias && share > 0.01:
+		o.Add(report.ConstantModels.Check(share, rare,
+			"%.2g%% of the resamples lack one of the two classes: they predict the class that is there, "+
+				"which the theory does not see", 100*share))
+	}
+	return o
+}
+
+// addSolution adds the findings of a solution: why it has not converged, what the kernel cannot tell, and
+// remarks.
+func addSolution(f *report.Findings, s *solver.Solution) {
+	if s.Status != solver.Converged && s.Warnings != nil {
+		f.Add(report.NotConverged.Check(s.Residual, "take a softer margin, a larger jitter or more sweeps",
+			"%s", strings.Join(s.Warnings, "; ")))
+	} else {
+		f.Remark(s.Warnings...)
+	}
+	if n := len(s.Problem.Y); s.Stats.Alone > 0 {
+		f.Add(report.Narrow.Check(float64(s.Stats.Alone), "take a larger length scale",
+			"at %d of %d inputs the kernel carries nothing over from other examples: the left-out "+
+				"prediction is 0 there, and counts as half an error", s.Stats.Alone, n))
+	}
+}
+
+// addFits adds the findings of exact fits.
+func addFits(f *report.Findings, r *fits.Averages) {
+	f.Remark(r.Warnings...)
+	all := r.Resamples + len(r.Skipped)
+	if skipped := len(r.Skipped); skipped > 0 {
+		f.Add(report.NotConverged.Check(float64(skipped), "take a softer margin or another tolerance",
+			"%d of %d resamples are not in the averages, for their training did not converge (the first: %v)",
+			skipped, all, r.Skipped[0]))
+	}
+	if r.Empty > 0 {
+		f.Add(report.ConstantModels.Check(float64(r.Empty), "take a larger ratio, or more rows",
+			"%d of %d resamples were empty and predict the prior mean 0", r.Empty, r.Resamples))
+	}
+	if r.OneClass > 0 {
+		f.Add(report.ConstantModels.Check(float64(r.OneClass), "take more rows of the rare class, or strata",
+			"%d of %d resamples were of one class and predict its label", r.OneClass, r.Resamples))
+	}
+	if len(r.Tests) > 0 {
+		f.Add(neverLeftOut(r.Tests[0].Examples)...)
+	}
+}
+
+// neverLeftOut says that some examples have no left-out error.
+func neverLeftOut(errors []float64) report.Checks {
+	never := floats.Count(math.IsNaN, errors)
+	if never == 0 {
+		return nil
+	}
+	return report.Checks{report.FewResamples.Check(float64(never), "take more resamples",
+		"%d of %d examples were never left out and do not count in the left-out error", never, len(errors))}
+}
+
+// otherColumns says how new rows differ from the columns of the data.
+func otherColumns(in *dataset.Inputs) (all report.Checks) {
+	for _, note := range in.Notes {
+		all = append(all, report.OtherColumns.Check(1, "compare the columns of both files", "%s", note))
+	}
+	return all
+}
+
+// notComputed says what is missing from an answer, and why.
+func notComputed(format string, args ...any) report.Check {
+	return report.NotComputed.Check(1, "ask for less, or change what the text names", format, args...)
+}
+
+// checkMemory refuses what would not fit into memory.
+func checkMemory(bytes, limit int64, what string) error {
+	return linalg.CheckMemory(bytes, limit, what)
+}

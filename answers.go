@@ -205,12 +205,22 @@ func roots(variances []float64) (sd []float64) {
 	return sd
 }
 
-// Prediction is the predictions at new inputs.
+// Prediction is the predictions at new inputs, in units of the target.
 type Prediction struct {
-	Mean, SD []float64 // over resamples, in units of the target; SD is nil for a trained model
-	// Lower and Upper contain a new target with probability Options.Level, by the jackknife+ after bootstrap;
-	// nil for labels, and for too few examples.
+	// Mean is the prediction: of the trained model for numbers with the square loss and for a Trained, else
+	// the mean over resamples. BootstrapMean is the mean over resamples and SD the standard deviation; both
+	// are nil for a Trained.
+	Mean, BootstrapMean, SD []float64
+	// Lower and Upper contain a new target with probability Options.Level; nil for labels, infinite for too
+	// few examples. With the square loss they are the jackknife+ of the trained model, scaled by the
+	// posterior's standard deviation, so that they are wide where the data say little. Other losses have the
+	// jackknife+ after bootstrap, and a Trained of another loss its prediction and a quantile of left-out
+	// errors. Of groups that are too few for quantiles they are Student's.
 	Lower, Upper []float64
+	// Support is the largest kernel of the new input with a row of the data, of the kernel with itself, the
+	// constant taken off: below 0.1 the input lies outside the data. It is nil for a kernel that does not
+	// fall with distance, and for a Trained that holds a part of the rows.
+	Support []float64
 	// Positive is the probability of the label +1 of two classes, and Probability those of several.
 	Positive    []float64
 	Class       []string // nil for numbers
@@ -225,6 +235,10 @@ func predictionOf(a *report.Answer) *Prediction {
 	if at := a.Points; at != nil {
 		p.Mean, p.SD, p.Positive, p.Class, p.Probability = at.Mean, at.SD, at.Probability.Positive, at.Class,
 			probabilities(at)
+		p.Support = at.Support
+		if p.BootstrapMean = at.BootstrapMean; p.BootstrapMean == nil && at.SD != nil {
+			p.BootstrapMean = at.Mean
+		}
 		if a.Interval != nil && a.Interval.Interval == answer.Observation {
 			p.Lower, p.Upper = at.Lower, at.Upper
 		}
@@ -238,8 +252,9 @@ func predictionOf(a *report.Answer) *Prediction {
 	return p
 }
 
-// Predict computes the predictions of models trained on resamples at new inputs, by the theory, or by exact
-// resamples where groups are drawn; of several classes those of a model that is trained once.
+// Predict computes predictions at new inputs with intervals (see Prediction), and their variation over
+// resamples by the theory, or by exact resamples where groups are drawn; of several classes those of a model
+// that is trained once.
 func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Prediction, error) {
 	s, err := built(ctx, spec, &o)
 	if err != nil {

@@ -22,7 +22,7 @@ var changing = map[string]string{
 	"refine":    "7",
 	"seed":      "5",
 	"test-loss": "absolute", "metrics": "all", "ratio": "0.6", "scheme": "multinomial", "level": "0.6",
-	"quantiles": "0.2", "sample": "20", "multiclass": "ovo", "interval": "estimator", "residuals": "scaled",
+	"quantiles": "0.2", "sample": "20", "multiclass": "ovo", "interval": "estimator", "residuals": "plain",
 	"repeats": "2", "blocks": "2", "permutations": "3", "resamples": "11", "accuracy": "1%", "by": "leftout",
 	"loo/method": "exact", "train/tol": "0.3",
 	"no-points": "true", "no-standardize": "true", "no-normalize-target": "true", "nested": "true",

@@ -192,7 +192,7 @@ func (o *options) declare() {
 	o.Number(&o.asked.Level, "level", defaultLevel, flags.Inside(0, 1))
 	o.Choice(&o.asked.Intervals.Of, "interval", []string{answer.Estimator, answer.Observation}, "")
 	plain, scaled := string(answer.PlainResiduals), string(answer.ScaledResiduals)
-	o.Choice((*string)(&o.asked.Intervals.Residuals), "residuals", []string{plain, scaled}, plain)
+	o.Choice((*string)(&o.asked.Intervals.Residuals), "residuals", []string{plain, scaled}, "")
 	o.Value("quantiles", "", flags.Numbers(&o.asked.Quantiles, flags.Inside(0, 1)))
 	o.Text(&o.covarianceMatrix, "covariance")
 	o.Text(&o.model, "model/train")

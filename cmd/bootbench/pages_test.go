@@ -104,10 +104,10 @@ func TestLeads(t *testing.T) {
 	}
 	predict := models.Replace("predict LABELS --test synthetic:blobs,n=100")
 	text := must(t, predict)
-	if strings.Contains(text, "p_negative") || !strings.Contains(text, "P(1)") {
+	if strings.Contains(text, "support") || !strings.Contains(text, "P(1)") {
 		t.Errorf("predict shows\n%s", text)
 	}
-	if text := must(t, predict, "--verbose"); !strings.Contains(text, "p_negative") {
+	if text := must(t, predict, "--verbose"); !strings.Contains(text, "support") {
 		t.Errorf("predict --verbose shows\n%s", text)
 	}
 }

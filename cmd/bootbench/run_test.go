@@ -319,7 +319,7 @@ func TestPredict(t *testing.T) {
 	}
 	csv := must(t, line, "--csv -")
 	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != 8 ||
-		lines[0] != "row,prediction,lower,upper,sd,target,error,variance" {
+		lines[0] != "row,prediction,lower,upper,sd,support,target,error" {
 		t.Errorf("CSV: %q", csv)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -14,6 +15,14 @@ import (
 // PredictBy is the answer of a trained model at new inputs, with errors if these have targets, intervals for
 // new targets if the model has left-out residuals, and probabilities of labels if it has a curve.
 func PredictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Question) (*report.Answer, error) {
+	a, err := predictBy(p, in, test, q)
+	if err == nil {
+		err = addSupport(a, p.SupportOf, in)
+	}
+	return a, err
+}
+
+func predictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Question) (*report.Answer, error) {
 	targets := p.Encoding.Targets
 	if len(targets[0].Levels) > 2 {
 		return predictClasses(p, in, q)
@@ -29,7 +38,9 @@ func PredictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Questi
 		*a.SupportVectors = len(one.Weight)
 		m := &model.Model{Spec: model.Spec{Set: &dataset.Set{Columns: targets[k : k+1]}}}
 		at := &part{study: &Study{Model: m, Test: test}, model: m}
-		readTrained(at, a, one, in, k, f, q)
+		if err := readTrained(at, a, one, in, k, f, q); err != nil {
+			return nil, err
+		}
 		all = append(all, a)
 	}
 	if len(all) == 1 {
@@ -61,7 +72,9 @@ func newAnswer(p *model.Predictor, in *dataset.Inputs) *report.Answer {
 
 // readTrained adds the predictions f of a trained function, number k, and what its left-out errors tell.
 func readTrained(p *part, a *report.Answer, of *model.Predictor, in *dataset.Inputs, k int, f []float64,
-	q *Question) {
+	q *Question) error {
+	own, scores, method := *q, calibration.Scores{}, LeftOutFolds
+	own.Intervals = Intervals{Of: Observation, Residuals: PlainResiduals}
 	points := &report.Points{Names: in.RowNames, Prediction: f, Mean: f}
 	a.Points = points
 	if p.labels() {
@@ -75,27 +88,39 @@ func readTrained(p *part, a *report.Answer, of *model.Predictor, in *dataset.Inp
 			}
 		}
 		a.Add(otherSide(f, points.Probability.Positive, a.Positive)...)
-	} else if of.LeftOut != nil {
-		half := of.LeftOut.HalfWidth(q.Level)
+	} else if l := of.LeftOut; l != nil && l.Rows != nil {
+		rows := l.Rows
+		refits, err := of.Refits()
+		if err != nil {
+			return err
+		}
+		scores = calibration.NewScores(len(rows.Target), rows.Weight, rows.Group)
+		own.Intervals.Residuals = ScaledResiduals
+		t, err := jackknifed(refits, scores, rows.Group, in, q.Level, ScaledResiduals, of.TargetMean,
+			rows.Unit)
+		if err != nil {
+			return err
+		}
+		points.Lower, points.Upper, method = t.lower, t.upper, t.method
+	} else if l != nil {
+		scores = l.Scores()
+		low, high := -l.HalfWidth(q.Level), l.HalfWidth(q.Level)
+		if l.Groups != nil && scores.Check(q.Level) != nil {
+			low, high = l.Groups.Interval(q.Level)
+			method = StudentsGroups
+		}
 		for _, v := range f {
-			points.Lower, points.Upper = append(points.Lower, v-half), append(points.Upper, v+half)
+			points.Lower, points.Upper = append(points.Lower, v+low), append(points.Upper, v+high)
 		}
 	}
 	if p.number = min(k, max(0, len(in.Columns)-1)); len(in.Columns) > 0 {
 		targets := p.targetsOf(in)
-		onTargets(p, a, targets, q, func(test loss.Test) []float64 {
-			all := make([]float64, len(targets))
-			for i, y := range targets {
-				all[i] = test.Value(f[i], y)
-			}
-			return all
-		})
+		onTargets(p, a, targets, q, valuesAt(targets, f))
 	}
 	if points.Lower != nil {
-		own := *q
-		own.Intervals = Intervals{Of: Observation, Residuals: PlainResiduals}
-		a.Level, a.Interval = q.Level, interval(points, of.LeftOut.Scores(), &own, &a.Findings)
+		a.Level, a.Interval = q.Level, interval(points, scores, method, &own, &a.Findings)
 	}
+	return nil
 }
 
 // predictClasses is the answer of a model of several classes at new inputs.

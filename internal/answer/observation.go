@@ -21,10 +21,12 @@ import (
 type Residuals string
 
 const (
-	// PlainResiduals, the default, are in units of the target, for homogeneous noise.
+	// PlainResiduals, the default of losses other than the square loss, are in units of the target, for
+	// homogeneous noise.
 	PlainResiduals Residuals = "plain"
-	// ScaledResiduals are in units of (V + mean V)^1/2, with V the variance over resamples of the
-	// prediction at the input: intervals are wider at inputs of larger uncertainty.
+	// ScaledResiduals, the default of the square loss, are in units of the posterior's standard deviation
+	// at the input, for other losses of (V + mean V)^1/2, with V the variance over resamples of the
+	// prediction there: intervals are wider at inputs of larger uncertainty.
 	ScaledResiduals Residuals = "scaled"
 )
 
@@ -49,10 +51,10 @@ func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs
 	chi, _ := engine.Diag()
 	residual, shift := make([]float64, len(outOfBag)), make([]float64, len(outOfBag))
 	for i, mean := range outOfBag {
-		residual[i] = math.Abs(m.Y[i] - mean)
+		residual[i] = m.Y[i] - mean
 		shift[i] = (mean - s.Mean[m.Site[i]]) / chi[m.Site[i]]
 	}
-	left, err := observe(m.Set, residual, variances, m.Set.Weights, level, unit)
+	left, err := observe(m.Set, residual, variances, m.Set.Weights, m.Set.Groups, level, unit)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs
 		for i, by := range shift {
 			without[i] = mean + g[m.Site[i]]*by
 		}
-		intervals[p] = left.interval(without, predictionVariance(g, s.SiteVariance))
+		intervals[p] = left.interval(without, mean, predictionVariance(g, s.SiteVariance))
 	})
 	return intervals, err
 }
@@ -75,35 +77,52 @@ func predictionVariance(g, u []float64) (sum float64) {
 	return sum
 }
 
-// observed are the residuals of left-out examples, for intervals.
+// observed are the errors of left-out examples, for intervals.
 type observed struct {
-	residual, variance []float64 // |y_i - m_{-i}|, and the variance over the same resamples
-	typical            float64   // mean of variance
-	scores             calibration.Scores
-	level              float64
-	unit               Residuals
+	error, variance []float64 // y_i - m_{-i}, and the variance over the same resamples
+	typical         float64   // mean of variance
+	scores          calibration.Scores
+	few             *calibration.GroupErrors // of few groups, in units of spread; nil: quantiles
+	level           float64
+	unit            Residuals
 }
 
-// observe has the residuals of those examples of a set that were left out, with their weights. It refuses a
-// level outside (0, 1).
-func observe(set *dataset.Set, residual, variance, weights []float64, level float64,
+// observe has the errors of those examples of a set that were left out, with their weights and groups. It
+// refuses a level outside (0, 1).
+func observe(set *dataset.Set, errors, variance, weights []float64, group []int, level float64,
 	unit Residuals) (*observed, error) {
 	if err := calibration.CheckLevel(level); err != nil {
 		return nil, model.InputError(err)
 	}
-	scores := calibration.NewScores(set.N(), set.Weights, set.Groups)
-	scores.Weights = weights
-	return &observed{residual, variance, stat.Mean(variance, nil), scores, level, unit}, nil
+	o := &observed{errors, variance, stat.Mean(variance, nil), scoresOf(set), nil, level, unit}
+	o.scores.Weights = weights
+	in := make([]float64, len(errors))
+	for i, e := range errors {
+		in[i] = e / o.spread(variance[i])
+	}
+	o.few = groupErrors(o.scores, in, group, level)
+	return o, nil
 }
 
-// interval is the interval at a new input, given its predictions without each example and their variance.
-func (o *observed) interval(without []float64, variance float64) (i solver.Interval) {
-	residual := make([]float64, len(o.residual))
-	for j, r := range o.residual {
-		if o.unit == ScaledResiduals && o.typical > 0 {
-			r *= math.Sqrt((variance + o.typical) / (o.variance[j] + o.typical))
-		}
-		residual[j] = r
+// spread is the unit of errors where predictions have a variance.
+func (o *observed) spread(variance float64) float64 {
+	if o.unit == ScaledResiduals && o.typical > 0 {
+		return math.Sqrt((variance + o.typical) / o.typical)
+	}
+	return 1
+}
+
+// interval is the interval at a new input, given its predictions without each example, their mean over all
+// resamples and its variance.
+func (o *observed) interval(without []float64, mean, variance float64) (i solver.Interval) {
+	at := o.spread(variance)
+	if o.few != nil {
+		low, high := o.few.Interval(o.level)
+		return solver.Interval{Low: mean + at*low, High: mean + at*high}
+	}
+	residual := make([]float64, len(o.error))
+	for j, e := range o.error {
+		residual[j] = math.Abs(e) * at / o.spread(o.variance[j])
 	}
 	i.Low, i.High = o.scores.JackknifePlus(without, residual, o.level)
 	return i
@@ -153,6 +172,7 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 	sums := rowsOf(make([]float64, n*fits.Cols), fits.Cols)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, absent, fits, 0, sums)
 	var residual, variance, weights []float64
+	var group []int
 	var means [][]float64 // over the resamples that lack an example, at all points
 	for i := range n {
 		count, site, squares, mean := 0.0, m.Site[i], 0.0, sums.Data[i*sums.Stride:][:sums.Cols]
@@ -166,13 +186,16 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 		for b := range absent.Rows {
 			squares += absent.Data[b*n+i] * math.Pow(fits.Data[b*fits.Stride+site]-mean[site], 2) / count
 		}
-		residual, variance = append(residual, math.Abs(m.Y[i]-mean[site])), append(variance, squares)
+		residual, variance = append(residual, m.Y[i]-mean[site]), append(variance, squares)
 		means = append(means, mean)
 		if m.Set.Weights != nil {
 			weights = append(weights, m.Set.Weights[i])
 		}
+		if m.Set.Groups != nil {
+			group = append(group, m.Set.Groups[i])
+		}
 	}
-	left, err := observe(m.Set, residual, variance, weights, level, unit)
+	left, err := observe(m.Set, residual, variance, weights, group, level, unit)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +208,7 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 		all := make([]float64, fits.Rows)
 		blas64.Copy(blas64.Vector{N: fits.Rows, Inc: fits.Stride, Data: fits.Data[at:]},
 			blas64.Vector{N: fits.Rows, Inc: 1, Data: all})
-		intervals[p] = left.interval(without, stat.PopVariance(all, nil))
+		intervals[p] = left.interval(without, stat.Mean(all, nil), stat.PopVariance(all, nil))
 	})
 	return intervals, nil
 }

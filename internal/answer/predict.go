@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -28,17 +30,29 @@ const (
 
 // Intervals is the kind of intervals at new inputs, at the level of the question. The default is Observation
 // for numbers, whose bounds are infinite with too few examples for the level, and Estimator for labels.
+// Residuals is "" for the default of the loss.
 type Intervals struct {
 	Of        string
 	Residuals Residuals
 }
 
-// of is i with the default. It refuses intervals of observations for labels, or with too few examples.
-func (i Intervals) of(set *dataset.Set, level float64) (Intervals, error) {
+// of is i with the defaults. It refuses intervals of observations for labels, with too few examples, or with
+// one group.
+func (i Intervals) of(m *model.Model, scheme resample.Scheme, level float64) (Intervals, error) {
+	set := m.Set
 	labels, err := !set.AreNumbers(), scoresOf(set).Check(level)
+	if set.Groups != nil && slices.Max(set.Groups) > slices.Min(set.Groups) {
+		err = nil // Student's intervals
+	}
+	if i.Residuals == "" {
+		i.Residuals = PlainResiduals
+		if (Intervals{Observation, ScaledResiduals}).closedForm(m, scheme) {
+			i.Residuals = ScaledResiduals
+		}
+	}
 	switch {
 	case calibration.CheckLevel(level) != nil:
-		return i, model.InputError(err)
+		return i, model.InputError(calibration.CheckLevel(level))
 	case i.Of == "" && labels:
 		i.Of = Estimator
 	case i.Of == "":
@@ -70,27 +84,68 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*r
 		if err == nil {
 			a.Subject = s.Subject
 			a.Time = s.Times
+			err = addSupport(a, s.Model.SupportOf, in)
 		}
 		return a, err
 	}
 	err := cmp.Or(checkRoom(s.Model, in.N()), checkCovariances(s, &q, in.N()))
 	if err == nil {
-		q.Intervals, err = q.Intervals.of(s.Model.Set, q.Level)
+		q.Intervals, err = q.Intervals.of(s.Model, q.Scheme, q.Level)
 	}
 	if err == nil {
 		err = s.fitAll(ctx) // refuses bad input before a long solve
 	}
+	trained := make([]*trained, len(s.Model.Functions))
+	for k := range trained { // before the theory takes the kernel matrix
+		if err == nil {
+			trained[k], err = s.part(k).jackknife(in, &q)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	return s.each(ctx, joining{command: "predict"}, func(p *part, _ OnFit) (*report.Answer, error) {
+	a, err := s.each(ctx, joining{command: "predict"}, func(p *part, _ OnFit) (*report.Answer, error) {
 		began := time.Now()
+		p.trained = trained[p.number]
 		if err := p.solve(ctx, &q); err != nil {
 			return nil, err
 		}
 		p.study.Times.Solve = time.Since(began).Seconds()
 		return p.predict(ctx, in, &q)
 	})
+	if err == nil {
+		err = addSupport(a, s.Model.SupportOf, in)
+	}
+	return a, err
+}
+
+// outside is the support below which a new row lies outside the data: with an rbf kernel 2.1 length scales or
+// more from every row of them.
+const outside = 0.1
+
+// addSupport adds the support of new inputs to an answer, if the kernel has one, and counts those outside.
+func addSupport(a *report.Answer, of func(*dataset.Inputs) ([]float64, error), in *dataset.Inputs) error {
+	support, err := of(in)
+	if err != nil || support == nil {
+		return err
+	}
+	count, rows := 0, *a.NewRows
+	for _, v := range support {
+		if v < outside {
+			count++
+		}
+	}
+	rows.Outside = &count
+	if a.NewRows = &rows; count > 0 {
+		a.Add(report.OutsideData.Check(float64(count), "take data from there, or do not predict there",
+			"%d of %d new rows lie outside the data", count, len(support)))
+	}
+	for _, one := range append(slices.Collect(maps.Values(a.Targets)), a) {
+		if one.Points != nil {
+			one.Points.Support = support
+		}
+	}
+	return nil
 }
 
 // predict is the answer of a part, whose theory is solved.
@@ -120,6 +175,11 @@ func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*r
 	} else if len(q.Quantiles) > 0 {
 		addQuantiles(p, a.Points, a.Refined, q.Quantiles, func(i int) int { return p.model.Sites() + i },
 			func(i int) loss.Distribution { return loss.Normal(at.Mean[i], at.Var[i]) })
+	}
+	if t := p.trained; t != nil {
+		points := a.Points
+		points.BootstrapMean, points.Mean, points.Prediction = points.Mean, t.mean, t.mean
+		points.Lower, points.Upper = t.lower, t.upper
 	}
 	judgeAt(p, a, in, q)
 	if q.Covariances {
@@ -152,7 +212,9 @@ func theoryAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *
 	points := a.Points
 	points.Mean, points.Variance, points.SD = r.Mean, r.Variance, sd(r.Variance)
 	intervals := make([]solver.Interval, in.N())
-	if q.Intervals.Of == Observation {
+	if p.trained != nil {
+		intervals = nil
+	} else if q.Intervals.Of == Observation {
 		intervals, err = ObservationIntervals(p.model, p.solution, in, q.Level, q.Intervals.Residuals)
 	} else if err = solver.CheckLevel(q.Level); err == nil {
 		for i, mean := range at.Mean {
@@ -212,7 +274,8 @@ func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *r
 		return err
 	}
 	var onFit OnFit
-	if len(q.Quantiles) > 0 || q.Intervals.Of == Observation || dependent {
+	left := q.Intervals.Of == Observation && p.trained == nil
+	if len(q.Quantiles) > 0 || left || dependent {
 		onFit = p.exact.Add
 	}
 	result, err := p.refine(ctx, &own, cross, onFit, &a.Findings)
@@ -228,7 +291,7 @@ func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *r
 	if probabilities != nil {
 		points.Probability.Positive = probabilities.ByCurve(result.Mean[m:], result.Variance[m:])
 	}
-	if refined.Points = points; q.Intervals.Of == Observation {
+	if refined.Points = points; left {
 		all, err := ReplicateIntervals(p.model, &p.exact, q.Level, q.Intervals.Residuals)
 		if err != nil {
 			a.Add(notComputed("no refined intervals: %v", err))
@@ -267,21 +330,37 @@ func judgeAt(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 		a.Add(otherSide(points.Mean, points.Probability.Positive, a.Positive)...)
 	}
 	if targets := p.targetsOf(in); targets != nil {
-		each := func(test loss.Test) []float64 {
+		mean, each := points.Mean, func(test loss.Test) []float64 {
 			all := make([]float64, len(targets))
 			for i, y := range targets {
 				all[i] = test.Gaussian(points.Mean[i], points.Variance[i], y)
 			}
 			return all
 		}
-		bagged := 0.0
-		for i, y := range targets {
-			bagged += p.study.Test.Value(points.Mean[i], y) / float64(len(targets))
+		if p.trained != nil {
+			mean, each = points.BootstrapMean, valuesAt(targets, points.Mean)
 		}
-		a.BaggedError = report.NumberOf(bagged)
+		a.BaggedError = report.NumberOf(stat.Mean(valuesAt(targets, mean)(p.study.Test), nil))
 		onTargets(p, a, targets, q, each)
 	}
-	a.Interval = interval(points, scoresOf(p.model.Set), q, &a.Findings)
+	method := AfterBootstrap
+	if p.trained != nil {
+		method = p.trained.method
+	} else if q.Intervals.Of == Observation && p.hasFewGroups(q.Level) {
+		method = StudentsGroups
+	}
+	a.Interval = interval(points, scoresOf(p.model.Set), method, q, &a.Findings)
+}
+
+// valuesAt are the losses of predictions f.
+func valuesAt(targets, f []float64) func(loss.Test) []float64 {
+	return func(test loss.Test) []float64 {
+		all := make([]float64, len(targets))
+		for i, y := range targets {
+			all[i] = test.Value(f[i], y)
+		}
+		return all
+	}
 }
 
 // targetsOf are the targets of new inputs for the part, -1 and +1 for labels; nil without.
@@ -310,14 +389,20 @@ func onTargets(p *part, a *report.Answer, targets []float64, q *Question, each f
 	a.Add(a.Quality.Check(*a.TestError)...)
 }
 
-// interval describes the intervals from left-out examples, and their coverage of the new targets.
-func interval(p *report.Points, of calibration.Scores, q *Question, f *report.Findings) *report.Interval {
+// interval describes the intervals of a method from left-out examples, and their coverage of the new targets.
+func interval(p *report.Points, of calibration.Scores, method string, q *Question,
+	f *report.Findings) *report.Interval {
 	r, level := &report.Interval{Interval: q.Intervals.Of}, q.Level
 	if r.Interval != Observation {
 		return r
 	}
-	r.Residuals = string(q.Intervals.Residuals)
-	if err := of.Check(level); err != nil {
+	r.Residuals, r.Method = string(q.Intervals.Residuals), method
+	err := of.Check(level)
+	switch {
+	case method == StudentsGroups:
+		f.Add(report.FewForLevel.Check(of.Effective, "take a lower level, or rows of more groups",
+			"%v: the intervals are Student's t of the mean errors of the groups", err))
+	case err != nil:
 		f.Add(report.FewForLevel.Check(of.Effective, "take a lower level, or more rows",
 			"no finite intervals: %v", err))
 		return r
@@ -333,7 +418,7 @@ func interval(p *report.Points, of calibration.Scores, q *Question, f *report.Fi
 		}
 		r.Coverage, r.Width = &held, &width
 	}
-	if of.Effective < fewExamples {
+	if of.Effective < fewExamples && method != StudentsGroups {
 		f.Add(report.FewForLevel.Check(of.Effective, "take more rows", "intervals from %.4g %s are rough: "+
 			"the share of new targets that they hold is %.2g give or take %.1g", of.Effective, of.Units,
 			level, r.CoverageSD))

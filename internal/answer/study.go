@@ -97,6 +97,7 @@ type part struct {
 	number   int
 	solution *solver.Solution
 	exact    Replicates // of exact fits, for quantiles and intervals
+	trained  *trained   // at new inputs; nil: predictions are the bootstrap's
 }
 
 // part is the part of function k.

@@ -146,14 +146,20 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 	return first, r, nil
 }
 
-// AddLeftOut adds the calibration of intervals and probabilities to the predictor of function k, from its
-// predictions at rows outside a sample, or from models trained without each of 10 folds. The findings say why
-// there is none.
+// AddLeftOut adds the calibration of intervals and probabilities to the predictor of function k: for the
+// square loss its rows, else its errors at rows outside a sample, or of models trained without each of 10
+// folds. The findings say why there is none.
 func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor, f *report.Findings) (err error) {
 	p := s.part(k)
+	rows := (*model.TrainingRows)(nil)
+	if p.model.Set.N() <= leftOutRows {
+		rows = p.model.TrainingRows(to)
+	}
 	switch in := s.Others; {
 	case s.Model.Spec.Pairs:
 		return nil
+	case rows != nil:
+		to.LeftOut = &model.LeftOut{Examples: len(rows.Target), Rows: rows}
 	case in != nil:
 		in = in.Head(heldOut)
 		y := in.Columns[min(k, len(in.Columns)-1)].Y

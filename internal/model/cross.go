@@ -160,23 +160,32 @@ func vectors(m *Model, rows []float64) blas64.General {
 // sites and its response G(x, .) = k(x)'(I + diag(d) K)^-1.
 func (m *Model) EachResponse(engine linalg.Engine, in *dataset.Inputs, f func(p int, k, g []float64)) error {
 	return m.Cross(in, func(first int, rows []float64) error {
-		cross := vectors(m, rows)
-		response := linalg.Responses(engine, cross)
-		linalg.Parallel(response.Rows, func(p int) {
-			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols],
-				response.Data[p*response.Stride:][:response.Cols])
-		})
+		respond(engine, vectors(m, rows), first, f)
 		return nil
+	})
+}
+
+// respond is EachResponse for kernel vectors of new inputs from number first on.
+func respond(engine linalg.Engine, cross blas64.General, first int, f func(p int, k, g []float64)) {
+	response := linalg.Responses(engine, cross)
+	linalg.Parallel(response.Rows, func(p int) {
+		f(first+p, cross.Data[p*cross.Stride:][:cross.Cols],
+			response.Data[p*response.Stride:][:response.Cols])
 	})
 }
 
 // PriorVariances are K(x, x) at new inputs.
 func PriorVariances(m *Model, in *dataset.Inputs) ([]float64, error) {
-	x, err := standardized(in.Design(), m.transform)
+	return described(m).diagonal(in)
+}
+
+// diagonal is K(x, x) at new inputs, without the jitter.
+func (k *inputKernel) diagonal(in *dataset.Inputs) ([]float64, error) {
+	x, err := standardized(in.Design(), k.transform)
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := m.Kernel.Prepare(x)
+	prepared, err := k.spec.Prepare(x)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -46,6 +47,7 @@ type Predictor struct {
 	Pairs []int `json:"pairs,omitempty"`
 
 	kernel *inputKernel
+	once   func() (*Refits, error)
 }
 
 // All are the predictors of all classes, pairs or targets.
@@ -75,6 +77,10 @@ type LeftOut struct {
 	// of numbers: quantiles of |y - f|, as many as the effective number of examples or groups, at most
 	// mostResiduals; without weights and groups they are all of the |y - f|
 	Residuals []float64 `json:"residuals,omitempty"`
+	// of numbers in groups: the errors of few groups
+	Groups *calibration.GroupErrors `json:"groups,omitempty"`
+	// of the square loss instead of these: the rows, without which the model is known in closed form (Refits)
+	Rows *TrainingRows `json:"rows,omitempty"`
 	// of labels: the probability of +1 as a function of f
 	Curve *calibration.Logistic `json:"curve,omitempty"`
 }
@@ -96,7 +102,13 @@ func NewLeftOut(y, f []float64, set *dataset.Set) (l *LeftOut, err error) {
 	}
 	residuals, scores := make([]float64, len(y)), calibration.NewScores(len(y), set.Weights, set.Groups)
 	for i, v := range y {
-		residuals[i] = math.Abs(v - f[i])
+		residuals[i] = v - f[i]
+	}
+	if set.Groups != nil {
+		l.Groups = calibration.NewGroupErrors(residuals, set.Weights, set.Groups)
+	}
+	for i, r := range residuals {
+		residuals[i] = math.Abs(r)
 	}
 	scores.Weights = slices.Clone(scores.Weights)
 	stat.SortWeighted(residuals, scores.Weights)
@@ -213,8 +225,16 @@ func (p *Predictor) prepare() error {
 	if err := p.prepareSupport(); err != nil {
 		return err
 	}
-	if width := len(p.kernel.chosen); width == 0 || width != len(p.Weight) {
+	width := len(p.kernel.chosen)
+	if width == 0 || width != len(p.Weight) {
 		return fmt.Errorf("%d weights of %d sites", len(p.Weight), width)
+	}
+	p.once = sync.OnceValues(p.refits)
+	if l := p.LeftOut; l != nil && l.Rows != nil {
+		if p.Kernel.Kind == kernel.Precomputed {
+			return errNoRefits
+		}
+		return l.Rows.check(width)
 	}
 	return nil
 }

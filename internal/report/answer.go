@@ -74,6 +74,7 @@ type Answer struct {
 type NewRows struct {
 	Test      string `json:"test"`
 	Count     int    `json:"test_n"`
+	Outside   *int   `json:"outside,omitempty"` // rows whose support is below 0.1; nil: unknown
 	ModelFile string `json:"model_file,omitempty"`
 }
 
@@ -206,8 +207,9 @@ type Learning struct {
 // Interval describes the intervals at new inputs, from lower to upper.
 type Interval struct {
 	Interval string `json:"interval"` // "estimator" or "observation"
-	// For observations: the unit of residuals, and the standard deviation of the coverage over data sets of
-	// this size.
+	// For observations: the method, the unit of residuals, and the standard deviation of the coverage over
+	// data sets of this size.
+	Method     string  `json:"interval_method,omitempty"`
 	Residuals  string  `json:"residuals,omitempty"`
 	CoverageSD float64 `json:"coverage_sd,omitempty"`
 	// If the new inputs have targets: the fraction of these in their intervals, and the intervals' mean

@@ -35,6 +35,7 @@ var (
 	Unequal       = kind("BB015", issue, "unequal classes hide what is learned")
 	FewForLevel   = kind("BB016", issue, "few rows for the level")
 	OtherColumns  = kind("BB017", issue, "new rows differ from the data's columns")
+	OutsideData   = kind("BB018", issue, "rows outside the data")
 
 	NoBetter   = kind("BB021", issue, "no better than the baseline")
 	AtTheEdge  = kind("BB023", issue, "at the edge of the search")

@@ -20,6 +20,10 @@ type Points struct {
 	// of one trained model, equal to Mean; its sign is the class of a classifier
 	Prediction Numbers `json:"prediction,omitempty"`
 	Mean       Numbers `json:"mean,omitempty"`
+	// over resamples, where Mean is the prediction of the trained model
+	BootstrapMean Numbers `json:"bootstrap_mean,omitempty"`
+	// of new inputs: the largest kernel with a row of the data, of the kernel with itself
+	Support    Numbers `json:"support,omitempty"`
 	Variance   Numbers `json:"variance,omitempty"`
 	Error      Numbers `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
 	MeanSE     Numbers `json:"mean_se,omitempty"`
@@ -101,9 +105,10 @@ func addColumn[T any](t *Table, name string, list []T, cell func(T) string) {
 	}
 }
 
-// table has a row per example or new input and a column for every list that there is. A brief one of new
-// inputs ends with the targets, and has predictions only where these say more than the classes. Probabilities
-// are of the class positive.
+// table has a row per example or new input and a column for every list that there is, of new inputs those of
+// predictions: row, prediction, lower, upper, sd, support, P(LABEL)..., class, target, error, and the
+// quantiles that were wanted. A brief one of new inputs ends with the targets, and has predictions only where
+// these say more than the classes. Probabilities are of the class positive.
 func (p *Points) table(positive string, newRows, brief bool, format func(float64) string) *Table {
 	t := &Table{[]head{"row"}, make([][]string, p.count())}
 	for i := range t.Rows {
@@ -120,9 +125,15 @@ func (p *Points) table(positive string, newRows, brief bool, format func(float64
 	}
 	if newRows && !brief {
 		add("sd", p.SD)
+		add("support", p.Support)
 	}
-	for k, list := range p.Quantiles {
-		add(fmt.Sprintf("q%v", p.QuantileLevels[k]), list)
+	quantiles := func() {
+		for k, list := range p.Quantiles {
+			add(fmt.Sprintf("q%v", p.QuantileLevels[k]), list)
+		}
+	}
+	if !newRows || brief {
+		quantiles()
 	}
 	add(either(positive != "", "P("+textCell(positive)+")", "probability"), p.Probability.Positive)
 	for _, name := range slices.Sorted(maps.Keys(p.Probability.Of)) {
@@ -135,14 +146,16 @@ func (p *Points) table(positive string, newRows, brief bool, format func(float64
 		return t
 	}
 	add("error", p.Error)
+	if newRows {
+		quantiles()
+		return t
+	}
 	add("variance", p.Variance)
 	add("mean_se", p.MeanSE)
 	add("variance_se", p.VarianceSE)
-	if !newRows {
-		add("sd", p.SD)
-		add("lower", p.Lower)
-		add("upper", p.Upper)
-	}
+	add("sd", p.SD)
+	add("lower", p.Lower)
+	add("upper", p.Upper)
 	add("oob_mean", p.OOBMean)
 	add("oob_vote", p.OOBVote)
 	add("vote", p.Vote)
@@ -240,7 +253,7 @@ func deviations(count float64, variance []float64) (all []float64) {
 	return all
 }
 
-// predictionFigure shows mean and interval at the new inputs, if any, in rising order of the mean.
+// predictionFigure shows prediction and interval at the new inputs, if any, in rising order.
 func predictionFigure(p *Points, interval Interval, level float64) []*Figure {
 	if len(p.Mean) == 0 {
 		return nil
@@ -256,8 +269,8 @@ func predictionFigure(p *Points, interval Interval, level float64) []*Figure {
 		return s
 	}
 	return []*Figure{NewFigure("predict", "predictions at new inputs",
-		"Mean prediction over resamples in rising order, and the interval of "+of+".",
-		Axis{Label: "new input, by mean prediction"}, Axis{Label: "prediction"}, series("mean", Dots, 0,
+		"Predictions in rising order, and the interval of "+of+".",
+		Axis{Label: "new input, by prediction"}, Axis{Label: "prediction"}, series("prediction", Dots, 0,
 			p.Mean), series("target", Triangles, 1, p.Target.Numbers), series(fmt.Sprintf("%.3g%% of %s",
 			100*level, of), Line, 2, p.Lower), series("", Line, 2, p.Upper))}
 }

@@ -482,9 +482,10 @@ func (a *Answer) predictedInFull() *document {
 		error := NewQuote(a.TestLoss, *a.TestError, a.Quality, nil)
 		bagged := ""
 		if a.BaggedError != nil {
-			bagged = fmt.Sprintf(", %s of the mean prediction", u.long(*a.BaggedError))
+			bagged = fmt.Sprintf(", %s of the mean prediction over resamples", u.long(*a.BaggedError))
 		}
-		d.line("over resamples", "error %s%s", error.long(u), bagged)
+		label := either(a.Points != nil && a.Points.BootstrapMean != nil, "trained model", "over resamples")
+		d.line(label, "error %s%s", error.long(u), bagged)
 		d.quality(a.Quality, u)
 	}
 	d.judged("", a.Metrics, a.Calibration)
@@ -509,8 +510,16 @@ func (a *Answer) predicted() *document {
 		d.line("trained", "%s%d distinct inputs have a weight", nonzero("in %s: ", a.ModelFile),
 			*a.SupportVectors)
 	}
-	d.line("new rows", "%s: %d", a.Test, a.Count)
-	d.tested("test error", a, cmp.Or(a.BaggedError, a.TestError))
+	out := ""
+	if a.Outside != nil {
+		out = nonzero(", %d of them outside the data", *a.Outside)
+	}
+	d.line("new rows", "%s: %d%s", a.Test, a.Count, out)
+	error := a.TestError
+	if a.Points == nil || a.Points.BootstrapMean == nil {
+		error = cmp.Or(a.BaggedError, error)
+	}
+	d.tested("test error", a, error)
 	for _, name := range a.Names {
 		d.tested("error of "+textCell(name), a.Targets[name], a.Targets[name].TestError)
 	}
@@ -534,12 +543,12 @@ func (d *document) meant(a *Answer) string {
 	case a.Decisions != nil:
 		return fmt.Sprintf("The class of each of %d rows of %s, and the probability of every class.", a.Count,
 			a.Test)
-	case i.Interval == "observation" && i.CoverageSD == 0:
+	case i.Interval == "observation" && i.CoverageSD == 0: // no finite interval
 		return fmt.Sprintf("A prediction of the %s of every new row; the rows are too few for an "+
 			"interval of %.3g%%.", target, 100*a.Level)
 	case i.Interval == "observation":
-		d.line("interval", "the %s of a new row is between lower and upper with probability %.3g%%", target,
-			100*a.Level)
+		d.line("interval", "the %s of a new row is between lower and upper with probability %.3g%% (%s)",
+			target, 100*a.Level, i.Method)
 		if i.Coverage != nil {
 			d.line("coverage", "%.1f%% of the new targets, mean width %s", 100**i.Coverage, number(*i.Width))
 		}

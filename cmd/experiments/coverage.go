@@ -23,10 +23,11 @@ import (
 
 // coverage simulates tables, and counts how often what is stated holds the truth.
 type coverage struct {
-	tables, workers, fresh, permutations int
-	seed                                 uint64
-	sizes                                []int
-	models                               []string
+	tables, workers, fresh, permutations, resamples int
+
+	seed   uint64
+	sizes  []int
+	models []string
 }
 
 // coverageParts are what is counted, each with its generators: the error of the trained model with its
@@ -52,6 +53,7 @@ func coverageStudy(f *flag.FlagSet) func(context.Context, *output) {
 	var c coverage
 	f.IntVar(&c.tables, "tables", 1000, "tables of each cell")
 	f.IntVar(&c.fresh, "fresh", 4000, "new rows that give the risk of a trained model")
+	f.IntVar(&c.resamples, "resamples", 0, "of the plain error; 0: those of the library")
 	f.IntVar(&c.permutations, "permutations", 19, "permutations of a p-value")
 	f.Uint64Var(&c.seed, "seed", 1, "of the tables")
 	f.IntVar(&c.workers, "workers", 0, "tables at a time; default: one for each processor")
@@ -138,7 +140,7 @@ func (c cell) String() string {
 func over[T any, R fmt.Stringer](ctx context.Context, c *coverage, o *output, of []world, name, head string,
 	judge func(c *coverage, ctx context.Context, s *sample, spec bootbench.Spec, model string, number int) T,
 	row func(cell, []T) R) (rows []R) {
-	columns := strings.Count(head, "|") - 3
+	columns := strings.Count(head, "|") - 1
 	fmt.Fprintf(o, "| model | generator%s\n|---|---|%s\n", head, strings.Repeat("--:|", columns))
 	for _, model := range c.models {
 		for _, w := range of {
@@ -192,7 +194,8 @@ type outcome struct {
 
 // judge asks about a table as a user does, and trains its model.
 func (c *coverage) judge(ctx context.Context, s *sample, spec bootbench.Spec, _ string, number int) outcome {
-	e := must(bootbench.Estimate(ctx, spec, bootbench.Options{Seed: uint64(number)}))
+	o := bootbench.Options{Seed: uint64(number), Resamples: c.resamples}
+	e := must(bootbench.Estimate(ctx, spec, o))
 	return outcome{s.risk(must(bootbench.Train(ctx, spec))), headline(e), plain(e)}
 }
 

@@ -190,5 +190,10 @@ func (k *inputKernel) diagonal(in *dataset.Inputs) ([]float64, error) {
 		return nil, err
 	}
 	out := make([]float64, in.N())
-	return out, prepared.Diagonal(out)
+	if err := prepared.Diagonal(out); err != nil {
+		i := slices.IndexFunc(out, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
+		return nil, fmt.Errorf("kernel %v of new row %d with itself is not finite: its features are too far "+
+			"from the training data", k.spec.Kind, i+1)
+	}
+	return out, nil
 }

@@ -54,19 +54,15 @@ func (m *Model) Refits() (r *Refits, release func(), err error) {
 // target, and with those without each unit, which f may overwrite. The standard deviations are NaN for a
 // precomputed kernel, of which K(x, x) is unknown.
 func (r *Refits) At(in *dataset.Inputs, f func(p int, mean, sd float64, means, sds []float64)) error {
-	prior, tooFar := r.prior(in)
-	if prior == nil {
-		return InputError(tooFar)
+	prior, err := r.prior(in)
+	if err != nil {
+		return InputError(err)
 	}
-	err := r.each(in, func(p int, k, t []float64) {
+	return r.each(in, func(p int, k, t []float64) {
 		means, sds := make([]float64, r.Units()), make([]float64, r.Units())
 		mean, sd := r.LeftOut.At(k, t, prior[p], means, sds)
 		f(p, mean, sd, means, sds)
 	})
-	if err == nil && tooFar != nil {
-		err = InputError(tooFar)
-	}
-	return err
 }
 
 // priorVariances are the K(x, x) of observations at new inputs, the jitter included.

@@ -37,11 +37,15 @@ type Check = report.Check
 // is unknown is NaN or nil. For several targets the errors are the unexplained fraction of the variance,
 // averaged over the targets.
 type Estimation struct {
-	// Error is the error to quote: that of the exact resamples if there are any, else the theory's. SE is its
-	// standard error, over examples, or groups, and over resamples; MonteCarloSE is the part over resamples.
-	Error, SE, MonteCarloSE float64
-	// AllRows is the expected error of the model of all rows, by cross-validation, with its standard error.
-	AllRows, AllRowsSE float64
+	// Error is the error to quote. Of Estimate it is the error of the model that training on all rows gives,
+	// with its standard error SE and the interval from Lower to Upper of Options.Level: by nested
+	// cross-validation, which makes the choice of the hyperparameters Spec.Chosen again without each fold
+	// (CorrectedFor). Without exact fits, and of Retrain, it is the left-out error, and the bounds are NaN.
+	Error, SE, ErrorLower, ErrorUpper float64
+	CorrectedFor                      []string
+	// LeftOut is the error of models of resamples on the examples that these lack: by exact resamples if
+	// there are any, else by the theory. MonteCarloSE is the part over resamples of its standard error.
+	LeftOut, LeftOutSE, MonteCarloSE float64
 	// Baseline is the error of the best constant prediction; RSquared is for numbers, Balanced, the mean
 	// error over the classes, for labels.
 	Baseline, RSquared, Balanced float64
@@ -86,8 +90,12 @@ func estimationOf(a *report.Answer) *Estimation {
 	if v := a.Validation; v != nil {
 		e.PValue = number(v.PValue)
 	}
-	full := cmp.Or(a.FullModel, &report.FullModel{Quote: report.Quote{Error: unknown, ErrorSE: unknown}})
-	e.AllRows, e.AllRowsSE = float64(full.Error), float64(full.ErrorSE)
+	e.ErrorLower, e.ErrorUpper, e.LeftOut, e.LeftOutSE = math.NaN(), math.NaN(), e.Error, e.SE
+	if t := a.Trained; t != nil {
+		e.ErrorLower, e.ErrorUpper, e.CorrectedFor = number(a.Quote.Lower), number(a.Quote.Upper),
+			t.CorrectedFor
+		e.LeftOut, e.LeftOutSE = float64(t.LeftOutError), float64(t.LeftOutErrorSE)
+	}
 	if p := a.Points; p != nil {
 		e.Mean, e.SD, e.Lower, e.Upper, e.Errors, e.Class = p.Mean, roots(p.Variance), p.Lower, p.Upper,
 			p.Error, p.Class

@@ -84,6 +84,7 @@ type ReadOptions = dataset.Options
 //	Bias            bool    // an unpenalised constant in the predictor
 //	Standardize     bool    // features to mean 0 and standard deviation 1
 //	NormalizeTarget bool    // centre numbers; their variance is the Amplitude of the kernel if that is 0
+//	Chosen          []string // hyperparameters that Choose or Tune chose; errors are corrected for it
 //	Pairs           bool    // pairs of several classes vote, instead of each class against the others
 //	Storage         Storage // form of the kernel matrix: Exact, LowRank or Auto
 //	RankTol         float64 // of a low rank: tolerance of the mean residual, relative to the kernel's mean

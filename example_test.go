@@ -33,7 +33,8 @@ func table(text string) *bootbench.Data {
 }
 
 // The Boston housing data with the model that comes with them: by how much models that were trained on a
-// resample err on the examples that it lacks, without training one, and with 200 that are trained exactly.
+// resample err on the examples that it lacks, without training one, and with 200 that are trained exactly; and
+// the error of the model of all rows, with its interval.
 func Example() {
 	ctx := context.Background()
 	data, err := bootbench.Load("boston", bootbench.ReadOptions{})
@@ -48,11 +49,13 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("square error: theory %.2f, exact %.1f\n", e.Theory.LeftOut, e.Error)
+	fmt.Printf("square error: theory %.2f, exact %.1f\n", e.Theory.LeftOut, e.LeftOut)
+	fmt.Printf("of the model of all rows: %.1f, between %.1f and %.1f\n", e.Error, e.ErrorLower, e.ErrorUpper)
 	fmt.Printf("first house: price %.1f, prediction %.1f, which varies by %.1f\n", data.Targets(0)[0],
 		e.Mean[0], e.SD[0])
 	// Output:
 	// square error: theory 16.25, exact 17.1
+	// of the model of all rows: 12.6, between 10.1 and 15.7
 	// first house: price 24.0, prediction 25.3, which varies by 1.6
 }
 

@@ -93,6 +93,10 @@ func (a *app) read(o *options, path string, size sampler) (*problem, error) {
 // search is the problem whose model a search chooses, by cross-validation: neither the user nor a preset
 // gives a loss, or the user gives one without any of its parameters.
 func (a *app) search(o *options, set *dataset.Set) (*problem, error) {
+	if o.Given("chosen") {
+		return nil, usage.Errorf("--chosen is of a model that is given: here a search chooses, and its " +
+			"choice is known")
+	}
 	search, err := o.search(set)
 	if err != nil {
 		return nil, err
@@ -115,9 +119,16 @@ func (o *options) given(set *dataset.Set) (p *problem, err error) {
 	}
 	p = &problem{flags: o}
 	preset, _ := model.PresetFor(set)
-	if p.spec, p.source, err = o.spec(set, preset); err == nil {
-		p.test, err = o.test(set, set.Name)
+	if p.spec, p.source, err = o.spec(set, preset); err != nil {
+		return nil, err
 	}
+	for _, name := range o.chosen {
+		if _, err := p.spec.Hyperparameters(name); err != nil {
+			return nil, usage.Errorf("--chosen %s: %v", name, err)
+		}
+	}
+	p.spec.Chosen = o.chosen
+	p.test, err = o.test(set, set.Name)
 	return p, err
 }
 

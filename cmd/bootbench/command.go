@@ -68,7 +68,7 @@ func allCommands() []*command {
 			defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)}},
 		{name: "estimate", run: runEstimate, out: points,
 			takes: slices.Concat(theoryNames, designNames, []string{"ratio", "scheme/weights", "no-points",
-				"quantiles", "verbose", "multiclass", "method/estimate"})},
+				"quantiles", "verbose", "multiclass", "method/estimate", "chosen", "level"})},
 		{name: "curve", run: runCurve, out: ", curve.csv",
 			takes:    slices.Concat(theoryNames, designNames, []string{"ratio/list", "no-points", "scheme"}),
 			defaults: map[string]string{"ratio": "0.1:5:20"}},

@@ -301,8 +301,8 @@ func TestWeights(t *testing.T) {
 		}
 		r := decoded[report.Answer](t, "retrain --resamples 1000 --method single", with)
 		se := math.Hypot(float64(*e.MonteCarloSE), float64(r.SE))
-		if z := float64(e.Error-*r.TestError) / se; math.Abs(z) > 4 {
-			t.Errorf("%s: refined %v, retrained %v, %.1f standard errors", flags, e.Error, r.TestError, z)
+		if z := float64(e.LeftOutError-*r.TestError) / se; math.Abs(z) > 4 {
+			t.Errorf("%s: refined %v, retrained %v, %.1f standard errors", flags, e.LeftOutError, *r.TestError, z)
 		}
 	}
 }

@@ -117,16 +117,17 @@ NLCT | counted: cv KIND --folds loo --weights w | counted: loo KIND --weights w 
 NLT | copied: estimate KIND --refine none --groups none | counted: estimate KIND --refine 20 --weights w |
 	apparent_error | 1e-4
 NLT | estimate KIND --refine none | predict KIND --test ROWS --refine none | mean variance | 1e-6
-NLCT | estimate KIND | curve KIND --ratio 0.5,1 @results.1 | error error_se test_error | 1e-3
+NLCT | estimate KIND | curve KIND --ratio 0.5,1 @results.1 | test_error | 1e-3
 NLCT | cv KIND --folds 4 --repeats 1 |
 	grid KIND --by cv --folds 4 --over kernel=rbf,matern52 @results.0.validation | error error_se | 1e-6
-NLCT | estimate KIND | grid KIND --over kernel=rbf,matern52 @results.0.estimate | error error_se | 1e-6
+NLCT | estimate KIND | grid KIND --over kernel=rbf,matern52 @results.0.estimate |
+	test_error standard_error | 1e-6
 NLCPT | cv KIND --folds 4 --workers 1 | cv KIND --folds 4 --workers 3 | error error_se mean confusion | 0
 NLCT | retrain KIND --resamples 20 --method single | retrain KIND --resamples 20 --method batch |
 	error confusion | 1e-2
 NLT | predict KIND --test NEW --refine 20 | SAME --engine lowrank | mean test_error | 2e-2
 NLCPT | cv KIND --folds 4 | SAME --engine lowrank | error mean | 2e-2
-C | retrain KIND --resamples 200 --scheme poisson | estimate KIND --refine 200 --scheme poisson | error | 5e-3
+C | retrain KIND --resamples 200 --scheme poisson | estimate KIND --refine 200 --scheme poisson | class | 0
 LCP | cv KIND --fold-column g --no-standardize | SAME --refit-preprocessing |
 	error error_se confusion class | 1e-9
 LCP | sorted: cv KIND --no-standardize --blocks 8 --folds 4 | sorted: SAME --refit-preprocessing |
@@ -344,8 +345,8 @@ func TestErrorsOfFits(t *testing.T) {
 			}
 		}
 		want := stat.Mean(floats.DivTo(sum, sum, absent), nil)
-		if math.Abs(float64(a.Error)-want) > 1e-9*want || want == 0 {
-			t.Errorf("%s: error %v, of the fits %v", kind, a.Error, want)
+		if math.Abs(float64(a.LeftOutError)-want) > 1e-9*want || want == 0 {
+			t.Errorf("%s: error %v, of the fits %v", kind, a.LeftOutError, want)
 		}
 	}
 }
@@ -360,7 +361,7 @@ func TestComparedDecisions(t *testing.T) {
 		line := goldenLine(words, "estimate "+kinds[kind]+" --scheme poisson")
 		files = append(files, filepath.Join(dir, kind+".json"))
 		must(t, line, "--quiet --json", files[len(files)-1])
-		errors = append(errors, decoded[report.Answer](t, line).Error)
+		errors = append(errors, decoded[report.Answer](t, line).LeftOutError)
 	}
 	c := decoded[report.ModelComparison](t, words.Replace("compare ROWS --models"), strings.Join(files, ","))
 	for k, want := range errors {

@@ -13,7 +13,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -26,9 +25,7 @@ func runEstimate(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if q.Verdict = true; p.choice.again != nil {
-		q.Choose = p.choice.again(tune.Each)
-	}
+	q.Verdict = true
 	return a.ask(p, func(s *answer.Study) (report.Result, error) { return s.Estimate(a.ctx, q) })
 }
 

@@ -133,7 +133,7 @@ func TestContradicted(t *testing.T) {
 		!(*e.TestError > 1.05*r.TestError) || strings.Contains(strings.Join(e.Warnings, "\n"), "theory") {
 		t.Errorf("status %s, %+v, %q", e.Status, r, e.Warnings)
 	}
-	if said.status != exitDone || !strings.Contains(said.stdout, fmt.Sprintf("error           %.1f%% +-",
+	if said.status != exitDone || !strings.Contains(said.stdout, fmt.Sprintf("error           %.1f%% (",
 		100*e.Error)) || strings.Contains(said.stdout, "contradict") ||
 		!strings.Contains(said.stderr, "tip: BB031") {
 		t.Errorf("%+v", said)
@@ -147,7 +147,7 @@ func TestContradicted(t *testing.T) {
 		if len(e.Refined.Contradicts) != 0 || e.Status != "converged" {
 			t.Errorf("%v: %s, %+v", fine, e.Status, e.Refined.Contradicts)
 		}
-		if e.Error != e.Refined.TestError || e.MonteCarloSE == nil || *e.MonteCarloSE != e.Refined.SE {
+		if e.LeftOutError != e.Refined.TestError || e.MonteCarloSE == nil || *e.MonteCarloSE != e.Refined.SE {
 			t.Errorf("%v: quoted %v, refined %+v", fine, e.Quote, e.Refined)
 		}
 	}
@@ -166,8 +166,8 @@ func TestFitsAlone(t *testing.T) {
 		e := decoded[report.Answer](t, "estimate --method fits --engine exact", line)
 		r := decoded[report.Answer](t, "retrain --method single --resamples 400 --seed 5 --no-points", line)
 		se := math.Hypot(float64(*e.MonteCarloSE), float64(r.SE))
-		if d := math.Abs(float64(e.Error - *r.TestError)); !(d <= 4*se && se < 0.1*float64(*r.TestError)) {
-			t.Errorf("%s: %g +- %g, by plain retraining %g +- %g", line, e.Error, *e.MonteCarloSE,
+		if d := math.Abs(float64(e.LeftOutError - *r.TestError)); !(d <= 4*se && se < 0.1*float64(*r.TestError)) {
+			t.Errorf("%s: %g +- %g, by plain retraining %g +- %g", line, e.LeftOutError, *e.MonteCarloSE,
 				*r.TestError, r.SE)
 		}
 		if e.TestError != nil || e.Status != "complete" || !(e.Time.Theory > 0) {
@@ -305,14 +305,14 @@ func TestCompareModels(t *testing.T) {
 	}
 	ask("--models", at("soft.json"), at("bias.json"))
 	sameErrors(t, &a, at("soft.json"), at("bias.json"))
-	old := bytes.Replace(testutil.Must(os.ReadFile(at("hard.json")))(t), []byte(`"schema": 3`),
+	old := bytes.Replace(testutil.Must(os.ReadFile(at("hard.json")))(t), []byte(`"schema": 4`),
 		[]byte(`"schema": 2`), 1)
 	if err := os.WriteFile(at("old.json"), old, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
 		at("hard.json"):                                 "here are 1 models",
-		at("old.json") + " " + at("hard.json"):          "schema 2, this program reads schema 3",
+		at("old.json") + " " + at("hard.json"):          "schema 2, this program reads schema 4",
 		at("hard.json") + " " + at("crabs.json"):        "name the DATA",
 		at("none.json") + " " + at("hard.json"):         "none.json",
 		at("boston.json") + " sonar " + at("hard.json"): "13 length scales for 60 features",

@@ -61,17 +61,18 @@ func TestDesignFlags(t *testing.T) {
 	data := path + " --loss hinge --C 1"
 	run := func(flags string) report.Answer { return decoded[report.Answer](t, "estimate", data, flags) }
 	groups := run("--groups patient --drop site")
-	if groups.TestError != nil || groups.Error != groups.Refined.TestError || groups.D != 2 ||
+	if groups.TestError != nil || groups.LeftOutError != groups.Refined.TestError || groups.D != 2 ||
 		groups.Design != "of whole groups" || groups.Status != "complete" ||
 		groups.Points.Mean[3] != groups.Refined.Points.Mean[3] {
 		t.Errorf("groups: %v, %+v, %s", groups.TestError, groups.Quote, groups.Status)
 	}
-	if f := groups.FullModel; f == nil || f.Folds != 10 || f.ErrorSE == groups.Quality.ExampleSE {
-		t.Errorf("the model of all rows: %+v", f)
+	if f := groups.Trained; f == nil || f.ErrorFolds != 10 || len(f.CorrectedFor) > 0 ||
+		!(*groups.Lower < groups.Error && groups.Error < *groups.Upper) {
+		t.Errorf("the model of all rows: %+v, %+v", f, groups.Quote)
 	}
 	retrained := decoded[report.Answer](t, "retrain", path,
 		"--loss hinge --C 1 --groups patient --drop site --resamples 200 --method single")
-	if off := float64(*retrained.TestError - groups.Error); math.Abs(off) >
+	if off := float64(*retrained.TestError - groups.LeftOutError); math.Abs(off) >
 		4*math.Hypot(float64(retrained.SE), float64(*groups.MonteCarloSE)) {
 		t.Errorf("groups: refined %v, retrained %v", groups.Quote, retrained.TestError)
 	}

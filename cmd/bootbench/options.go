@@ -61,7 +61,7 @@ type options struct {
 	covarianceMatrix string // file
 	by               tune.By
 
-	over, models                           []string
+	over, models, chosen                   []string
 	sizes                                  []int
 	method, replicates, inputs, model, csv string
 	format, exportName                     string
@@ -104,6 +104,7 @@ func (o *options) declare() {
 	o.Switch(&o.bias, "bias")
 	o.Switch(&o.noBias, "no-bias")
 	o.Hide("no-bias") // the help of --bias has it
+	o.List(&o.chosen, "chosen")
 	o.Choice(&o.multiclass, "multiclass", []string{"ovr", answer.OneAgainstOne}, "ovr")
 
 	o.Group("Kernel")

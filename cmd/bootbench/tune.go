@@ -32,7 +32,7 @@ func runTune(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	q.NoPoints = true
+	q.NoPoints, q.Verdict = true, true
 	a.console.Progress("reading", 0, 1)
 	set, err := a.loadData(o, data[0])
 	if err != nil {
@@ -150,6 +150,9 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 		if values := valuesOf(&r.Spec, name); values != nil {
 			c.settings = append(c.settings, name+"="+flags.Join(values))
 		}
+	}
+	if (a.options.Lookup("chosen") != nil || a.command.name == "tune") && len(r.Spec.Chosen) > 0 {
+		c.settings = append(c.settings, "chosen="+strings.Join(r.Spec.Chosen, ","))
 	}
 	return r, c, nil
 }

@@ -179,10 +179,10 @@ func over[T any, R fmt.Stringer](ctx context.Context, c *coverage, o *output, of
 type interval struct{ value, lower, upper float64 }
 
 // headline is the error of the trained model.
-func headline(e *bootbench.Estimation) interval { return around(e.AllRows, e.AllRowsSE) }
+func headline(e *bootbench.Estimation) interval { return interval{e.Error, e.ErrorLower, e.ErrorUpper} }
 
-// plain is the error without corrections.
-func plain(e *bootbench.Estimation) interval { return around(e.Error, e.SE) }
+// plain is the error of models of resamples.
+func plain(e *bootbench.Estimation) interval { return around(e.LeftOut, e.LeftOutSE) }
 
 func around(value, se float64) interval { return interval{value, value - 1.96*se, value + 1.96*se} }
 

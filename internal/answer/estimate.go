@@ -47,7 +47,7 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 		})
 	if err == nil && q.Verdict {
 		s.Caution(a)
-		err = addFullModel(ctx, s, a, &q)
+		err = addRisk(ctx, s, a, &q)
 	}
 	return a, err
 }

@@ -54,7 +54,6 @@ type Question struct {
 	Intervals   Intervals // of predict
 	// Verdict adds the expected error of the model of all examples, and warnings.
 	Verdict bool
-	Choose  Chooser // chooses a model for other rows like the study's; nil: the model was given
 
 	singly bool // decided: exact fits alone are trained one by one, without any theory
 }

@@ -11,8 +11,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/loss"
-	"bootbench/resample"
 )
 
 // DefaultSample is the number of rows for an estimate of about 30 s on two cores: as many as a low-rank
@@ -42,7 +40,7 @@ const heldOut = 20_000
 // addLearningCurve quotes the error of the model of a sample, which is the model that training with the same
 // settings gives, at rows outside it, with the errors of models of quarters and halves, and the error to be
 // expected with twice the rows. What more rows would give no part of the sample tells.
-func addLearningCurve(ctx context.Context, s *Study, a *report.Answer) error {
+func addLearningCurve(ctx context.Context, s *Study, a *report.Answer, q *Question) error {
 	in := s.Others.Head(heldOut)
 	curve := &report.Learning{HeldOut: in.N()}
 	var sizes []calibration.SizeError
@@ -116,85 +114,12 @@ func partLosses(ctx context.Context, s *Study, number, parts int, in *dataset.Se
 
 // lossesAt are the losses at rows with targets of predictions of all functions.
 func lossesAt(s *Study, f [][]float64, in *dataset.Set) []float64 {
-	each := make([]float64, in.N())
-	if s.classes() {
-		decision, scores, at := s.decision(), make([]float64, len(s.Model.Set.Levels())),
-			make([]float64, len(f))
-		for i, own := range ClassesOf(in.Columns[0].Y) {
-			for k := range f {
-				at[k] = f[k][i]
-			}
-			if decision.Scores(scores, at); floats.MaxIdx(scores) != own {
-				each[i] = 1
-			}
+	each, judge, at := make([]float64, in.N()), s.judge(in), make([]float64, len(f))
+	for i := range each {
+		for k := range f {
+			at[k] = f[k][i]
 		}
-		return each
-	}
-	for k, of := range f {
-		p, share := s.part(k), 1.0
-		if s.several() {
-			share = 1 / (float64(len(f)) * stat.PopVariance(p.targets(), s.Model.Set.Weights))
-		}
-		for i, y := range p.targetsOf(in) {
-			each[i] += share * s.Test.Value(of[i], y)
-		}
+		each[i] = judge(i, at)[0]
 	}
 	return each
-}
-
-// Sizes up to which an estimate also cross-validates the model of all examples, three times or once: 30 fits
-// of 1000 examples take about as long as the estimate.
-const (
-	threeTimes = 1000
-	oneTime    = 3000
-)
-
-// addFullModel adds the expected error of the model trained on all examples, by repeated exact 10-fold
-// cross-validation (Kohavi 1995): a resample has 63% of the examples, and a larger error. It adds nothing if
-// only the theory was requested, or if fits are slow. Length scales per feature, chosen on the same examples,
-// would make the error too low: up to threeTimes examples they are chosen again without each of five folds.
-func addFullModel(ctx context.Context, s *Study, a *report.Answer, q *Question) error {
-	if s.Others != nil {
-		return addLearningCurve(ctx, s, a)
-	}
-	n := s.Model.Set.N()
-	v := tenFolds(s.Model.Set)
-	if v.Seed = q.Seed; n <= threeTimes {
-		v.Repeats = 3
-	}
-	_, proximal := s.Model.Loss.(loss.Proximal)
-	designed, _ := q.Scheme.(resample.Designed)
-	if a.Refined == nil || !proximal || n*len(s.Model.Functions) > oneTime || designed.Design.Block > 0 {
-		return nil
-	}
-	r, err := s.CrossValidate(ctx, v)
-	if ctx.Err() != nil { // the answer so far stays
-		a.Status = Cancelled
-		return nil
-	}
-	if err != nil {
-		a.Add(notComputed("the model of all rows is not cross-validated: %v", err))
-		return nil
-	}
-	fullModel(a, r)
-	if q.Choose == nil || n > threeTimes || len(s.Model.Kernel.LengthScale) < 2 {
-		return nil
-	}
-	v.Folds, v.Repeats, v.Choose, v.Anew = min(5, v.Folds), 1, q.Choose, "a model chosen"
-	nested, err := s.CrossValidate(ctx, v)
-	if ctx.Err() != nil {
-		a.Status = Cancelled
-	} else if err == nil {
-		fullModel(a, nested)
-		a.FullModel.AsChosen = &r.Error
-	}
-	return nil
-}
-
-// fullModel sets the error of the model of all rows, also of each of several targets.
-func fullModel(a, r *report.Answer) {
-	a.FullModel = &report.FullModel{Quote: *r.Quote, Folds: r.Folds, Repeats: r.Repeats}
-	for name, one := range r.Targets {
-		fullModel(a.Targets[name], one)
-	}
 }

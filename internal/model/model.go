@@ -36,6 +36,9 @@ type Spec struct {
 	// + b is then a times that for y, plus b, if the loss is scaled to match.
 	NormalizeTarget bool
 
+	// Chosen names the hyperparameters that were chosen by these rows; nil: all were given.
+	Chosen []string
+
 	Pairs bool // pairs of classes vote, instead of each class against the others
 
 	// Bias adds an unpenalised bias to the predictor, the limit of a kernel with an infinite Constant. It

@@ -26,6 +26,7 @@ type Answer struct {
 	Skipped          *int   `json:"skipped,omitempty"`
 	TestLoss         string `json:"test_loss,omitempty"`
 	*Quote                  // the error to quote
+	*Trained                // if that is the error of the model of all rows
 	*Errors                 // around the left-out error
 	*RetrainedErrors        // of retrain
 	// TestError is the mean left-out loss of the theory or, without it, of retraining; of predict the mean
@@ -52,13 +53,12 @@ type Answer struct {
 	Targets     map[string]*Answer `json:"targets,omitempty"`
 	Correlation []Numbers          `json:"correlation,omitempty"`
 
-	*Convergence             // of the theory
-	Refined       *Refined   `json:"refined,omitempty"`
-	FullModel     *FullModel `json:"full_model,omitempty"`
-	LearningCurve *Learning  `json:"learning_curve,omitempty"` // of a sample
-	Level         float64    `json:"level,omitempty"`          // of the intervals from lower to upper
-	*Interval                // of predict
-	*LeftOneOut              // of loo
+	*Convergence            // of the theory
+	Refined       *Refined  `json:"refined,omitempty"`
+	LearningCurve *Learning `json:"learning_curve,omitempty"` // of a sample
+	Level         float64   `json:"level,omitempty"`          // of the intervals from lower to upper
+	*Interval               // of predict
+	*LeftOneOut             // of loo
 	// SupportVectors is the number of sites of nonzero weight of a model that was trained once.
 	SupportVectors *int    `json:"support_vectors,omitempty"`
 	Points         *Points `json:"points,omitempty"`
@@ -185,14 +185,18 @@ type RefinedTime struct {
 	Exact      int `json:"exact,omitempty"`
 }
 
-// FullModel is the expected error of the model trained on all examples, by cross-validation.
-type FullModel struct {
-	Quote
-	Folds   int `json:"folds"`
-	Repeats int `json:"repeats"`
-	// AsChosen is the error with the model chosen on all examples, if Error is of models chosen without each
-	// fold.
-	AsChosen *Number `json:"as_chosen,omitempty"`
+// Trained describes the quoted error of the model that training on all rows gives, by cross-validation.
+type Trained struct {
+	ErrorLevel float64 `json:"error_level"` // of the interval from error_lower to error_upper
+	// LeftOutError is the error of models of resamples, which have fewer rows.
+	LeftOutError   Number `json:"left_out_error"`
+	LeftOutErrorSE Number `json:"left_out_error_se"`
+	// CorrectedFor says what was chosen by the same rows, and again without each fold. Uncorrected is the
+	// error by folds of the model that was chosen.
+	CorrectedFor []string `json:"corrected_for"`
+	Uncorrected  *Number  `json:"uncorrected_error,omitempty"`
+	ErrorFolds   int      `json:"error_folds,omitempty"`
+	Partitions   int      `json:"error_partitions,omitempty"` // into folds
 }
 
 // Learning is the error, at rows outside a sample, of models trained on parts of it and on all of it.

@@ -104,7 +104,7 @@ func numberCell[T ~float64](v T) string {
 
 // Schema is the version of the documents' keys, which doc/json.md lists. Removing a key or changing its
 // meaning increases it; new keys do not.
-const Schema = 3
+const Schema = 4
 
 // release is the version of the program; until its release it ends with -dev.
 const release = "0.1.0-dev"

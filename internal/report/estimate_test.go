@@ -35,10 +35,13 @@ func TestBrief(t *testing.T) {
 	e.ErrorSE, e.Quality.RSquared = 0.02, nil
 	e.Stability = NumberOf(0.267)
 	e.Points.Target.Numbers = Numbers{1, -1, 1}
-	e.FullModel = &FullModel{Quote: Quote{Error: 0.2, ErrorSE: 0.03}, Folds: 10, Repeats: 3}
-	has("25.0% +- 2.0% of new rows get the wrong label; 50.0% if all are taken for 7",
+	e.Trained = &Trained{LeftOutError: 0.28, LeftOutErrorSE: 0.03, ErrorFolds: 10, Partitions: 3,
+		CorrectedFor: []string{"choice"}, Uncorrected: NumberOf(0.2)}
+	e.Lower, e.Upper = NumberOf(0.21), NumberOf(0.3)
+	has("25.0% (21.0% to 30.0%) of new rows get the wrong label; 50.0% if all are taken for 7",
 		"y (-1, predicted 1 in 900%)", "26.7% of new rows get another label",
-		"20.0% +- 3.0% expected of the model trained on all rows (10 folds, 3 times)")
+		"by 10 folds, 3 times, the choice made again without each; 20.0% without that",
+		"28.0% +- 3.0% by models of resamples")
 }
 
 // TestDigits: numbers that people have are written out.

@@ -17,8 +17,8 @@ type Quote struct {
 	// RMSE is the root of a mean square error, nil for others, with its standard error.
 	RMSE   *Number `json:"rmse,omitempty"`
 	RMSESE *Number `json:"rmse_se,omitempty"`
-	// Upper, or Lower, is a one-sided 95% bound of an error rate of about 0, or 1, whose standard error tells
-	// nothing.
+	// Lower and Upper are the interval of the error of the model of all rows, of level Trained.ErrorLevel; of
+	// other errors the one-sided 95% bound of a rate of about 0, or 1, whose standard error tells nothing.
 	Lower *Number `json:"error_lower,omitempty"`
 	Upper *Number `json:"error_upper,omitempty"`
 }
@@ -89,6 +89,8 @@ func (q *Quote) format(u units, digits func(Number) string) string {
 // plusMinus is the standard error, or the one-sided bound.
 func (q *Quote) plusMinus(u units) string {
 	switch {
+	case q.Upper != nil && q.Lower != nil && *q.Lower > 0:
+		return u.text(*q.Lower) + " to " + u.text(*q.Upper)
 	case q.Upper != nil:
 		return fmt.Sprintf("under %.2g%%", 100**q.Upper)
 	case q.Lower != nil:

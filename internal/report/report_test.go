@@ -41,7 +41,7 @@ func TestDocument(t *testing.T) {
 	if err := WriteDocument(&b, v); err != nil {
 		t.Fatal(err)
 	}
-	want := "{\n  \"schema\": 3,\n  \"version\": \"" + Version() + "\",\n  \"deep\": [1, null, null],\n" +
+	want := "{\n  \"schema\": 4,\n  \"version\": \"" + Version() + "\",\n  \"deep\": [1, null, null],\n" +
 		"  \"none\": [],\n" +
 		"  \"name\": \"[\\n  1\\n]\",\n" +
 		"  \"error\": 1e-9,\n  \"mean\": null,\n  \"parts\": [\n    {\n      \"deep\": [2],\n" +

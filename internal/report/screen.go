@@ -77,18 +77,7 @@ func (a *Answer) brief() *document {
 	}
 	d.learning(a)
 	d.skill(a)
-	if f := a.FullModel; f != nil {
-		how := fmt.Sprintf("%d times", f.Repeats)
-		if f.AsChosen != nil {
-			how = fmt.Sprintf("a model chosen without each; %s with this one, which has seen them",
-				u.text(*f.AsChosen))
-		}
-		error := f.Quote.text(u)
-		if a.Names != nil {
-			error = fmt.Sprintf("%.1f%% +- %.1f%% of it,", 100*(1-f.Error), 100*f.ErrorSE)
-		}
-		d.line("all rows", "%s expected of the model trained on all rows (%d folds, %s)", error, f.Folds, how)
-	}
+	d.trained(a)
 	if p := a.Points; p != nil && a.Command != "cv" {
 		d.line("worst rows", "%s", a.worst(3))
 	}
@@ -108,13 +97,43 @@ func (a *Answer) brief() *document {
 	return d
 }
 
+// trained prints how the error of the model of all rows was found, and the errors beside it.
+func (d *document) trained(a *Answer) {
+	t, u := a.Trained, units(a.TestLoss)
+	if t == nil {
+		return
+	}
+	shown := func(e, se Number) string { return (&Quote{Error: e, ErrorSE: se}).text(u) }
+	if a.Names != nil {
+		shown = func(e, se Number) string {
+			return fmt.Sprintf("%.1f%% +- %.1f%% explained", 100*(1-e),
+				100*se)
+		}
+	}
+	corrected := ""
+	if t.Uncorrected != nil {
+		corrected = fmt.Sprintf(", the %s made again without each; %s without that",
+			strings.Join(t.CorrectedFor,
+				" and "), either(a.Names != nil, share(1-*t.Uncorrected), u.text(*t.Uncorrected)))
+	}
+	if t.ErrorFolds > 0 {
+		d.line("trained", "the error of the model of all rows, by %d folds, %d times%s", t.ErrorFolds,
+			t.Partitions, corrected)
+	}
+	d.line("resampled", "%s by models of resamples, which have fewer rows", shown(t.LeftOutError,
+		t.LeftOutErrorSE))
+}
+
 // headline is the quoted error and the error of a constant.
 func (a *Answer) headline() string {
 	q, u := a.Quality, units(a.TestLoss)
 	switch {
 	case a.Names != nil:
-		return fmt.Sprintf("%.1f%% +- %.1f%% of the variance of a target, on average", 100*(1-a.Error),
-			100*a.ErrorSE)
+		within := fmt.Sprintf(" +- %.1f%%", 100*a.ErrorSE)
+		if a.Trained != nil {
+			within = fmt.Sprintf(" (%.1f%% to %.1f%%)", 100*(1-*a.Upper), 100*(1-*a.Lower))
+		}
+		return fmt.Sprintf("%.1f%%%s of the variance of a target, on average", 100*(1-a.Error), within)
 	case q == nil:
 		return a.Quote.text(u)
 	}

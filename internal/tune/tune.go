@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat"
@@ -152,6 +153,7 @@ func (s *search) choose(ctx context.Context) (err error) {
 		for k, h := range r.Over {
 			err = cmp.Or(err, h.Set(&r.Spec, fourDigits(e.Values[k])))
 		}
+		r.Spec.Chosen = chosen(&r.Spec, r.Over)
 		on := r.Spec
 		on.Set = s.subset(examples).Set
 		if err = cmp.Or(err, canTrain(ctx, on)); err == nil || ctx.Err() != nil {
@@ -160,6 +162,21 @@ func (s *search) choose(ctx context.Context) (err error) {
 		r.Failures++
 	}
 	return fmt.Errorf("%w: the last one cannot be trained: %w", ErrNone, err)
+}
+
+// chosen names the hyperparameters of a specification that this or an earlier search has chosen.
+func chosen(spec *model.Spec, over []model.Hyperparameter) (names []string) {
+	for _, name := range spec.Chosen {
+		if _, err := spec.Hyperparameters(name); err == nil {
+			names = append(names, name)
+		}
+	}
+	for _, h := range over {
+		if !slices.Contains(names, h.Name) {
+			names = append(names, h.Name)
+		}
+	}
+	return names
 }
 
 // canTrain is the failure of a training, nil for the closed form of the square loss.

@@ -1,0 +1,252 @@
+package answer
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/tune"
+)
+
+// omissions is a plan of fits, each without some rows.
+type omissions struct {
+	without [][]int
+	y       []float64
+}
+
+// Fit implements resample.Plan.
+func (o omissions) Fit(r int, weight []float64) []float64 {
+	for i := range weight {
+		weight[i] = 1
+	}
+	for _, i := range o.without[r] {
+		weight[i] = 0
+	}
+	return o.y
+}
+
+// Period implements resample.Plan.
+func (o omissions) Period() int { return 1 }
+
+// judge returns the losses of a row of in by the predictions of all functions: the study's, and of several
+// targets also the square of each.
+func (s *Study) judge(in *dataset.Inputs) func(i int, f []float64) []float64 {
+	if s.classes() {
+		decision, scores := s.decision(), make([]float64, len(s.Model.Set.Levels()))
+		return func(i int, f []float64) []float64 {
+			if decision.Scores(scores, f); floats.MaxIdx(scores) != int(in.Columns[0].Y[i]) {
+				return []float64{1}
+			}
+			return []float64{0}
+		}
+	}
+	var y [][]float64
+	var share []float64
+	for _, p := range s.parts() {
+		y = append(y, p.targetsOf(in))
+		variance := stat.PopVariance(p.targets(), s.Model.Set.Weights)
+		share = append(share, 1/(float64(len(s.Model.Functions))*variance))
+	}
+	return func(i int, f []float64) []float64 {
+		if len(y) == 1 {
+			return []float64{s.Test.Value(f[0], y[0][i])}
+		}
+		losses := make([]float64, 1+len(y))
+		for k := range y {
+			losses[1+k] = s.Test.Value(f[k], y[k][i])
+			losses[0] += share[k] * losses[1+k]
+		}
+		return losses
+	}
+}
+
+// lossesWithout are, by judge and fit, the losses of the rows that each of several fits lacks.
+func (s *Study) lossesWithout(ctx context.Context, v *Validation, without [][]int) (all [][][]float64,
+	err error) {
+	functions := len(s.Model.Functions)
+	fields := make([][]float64, len(without))
+	for r, rows := range without {
+		fields[r] = slices.Repeat([]float64{math.NaN()}, functions*len(rows))
+	}
+	for _, p := range s.parts() {
+		of := p.model.Function
+		settings := model.RetrainSettings{Plan: omissions{without, p.model.Y}}
+		settings.Resamples, settings.Workers = len(without), v.Workers
+		settings.OnFit = func(r int, _, f []float64) {
+			for k, i := range without[r] {
+				fields[r][k*functions+p.number] = of.Mean + of.Unit*f[p.model.Site[i]]
+			}
+		}
+		if _, err := v.fits(ctx, p, riskFolds, settings, nil); err != nil {
+			return nil, err
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	judge := s.judge(s.Model.Set)
+	for r, rows := range without {
+		for k, i := range rows {
+			for at, loss := range judge(i, fields[r][k*functions:][:functions]) {
+				if at == len(all) {
+					all = append(all, make([][]float64, len(without)))
+				}
+				all[at][r] = append(all[at][r], loss)
+			}
+		}
+	}
+	return all, nil
+}
+
+// partitions are the rows of the folds of random partitions, one after the other.
+func partitions(v *Validation, s *Study) (folds [][]int, each int, err error) {
+	p, _, err := v.folds(s)
+	if err != nil {
+		return nil, 0, err
+	}
+	each = p.Period()
+	weight := make([]float64, s.Model.Set.N())
+	for r := range each * v.Repeats {
+		p.Draw(v.Seed, r, weight)
+		var rows []int
+		for i, w := range weight {
+			if w == 0 {
+				rows = append(rows, i)
+			}
+		}
+		folds = append(folds, rows)
+	}
+	return folds, each, nil
+}
+
+// candidate is a model among which the choice was, with the losses of its fits without each fold.
+type candidate struct {
+	*Study
+	outer [][][]float64 // by judge and fold
+	mean  []float64     // sum of the study's losses by row
+	sum   float64       // of these, with the weights of the rows
+}
+
+// cells are the chosen specification, and the cells of the grid from which its search began, which do not
+// depend on the rows.
+func cells(spec model.Spec) []model.Spec {
+	grid, base := []model.Spec{spec}, spec
+	base.Kernel.Gamma, base.Kernel.LengthScale = 0, nil
+	for _, name := range spec.Chosen {
+		over, err := spec.Hyperparameters(name)
+		if err != nil || len(over) != 1 {
+			return []model.Spec{spec}
+		}
+		var next []model.Spec
+		for _, from := range grid {
+			for _, value := range tune.Grid(&base, name) {
+				one := from
+				if over[0].Set(&one, value) == nil {
+					next = append(next, one)
+				}
+			}
+		}
+		grid = next
+	}
+	return append([]model.Spec{spec}, grid...)
+}
+
+// candidates are the models among which a fold has its choice. The first is the study's own; it has no choice
+// but this if there are no others.
+func (s *Study) candidates(ctx context.Context, v *Validation, folds [][]int, each int) ([]*candidate,
+	error) {
+	own := &candidate{Study: s}
+	if err := own.judgeOn(ctx, v, folds); err != nil {
+		return nil, err
+	}
+	all := []*candidate{own}
+	if len(s.Model.Spec.Chosen) == 0 || s.Model.Set.N() > mostChosen || s.manyChosen() {
+		return all, nil
+	}
+	specs := cells(s.Model.Spec)[1:]
+	for k, spec := range specs {
+		s.Progress("the error of the chosen model", k, len(specs))
+		one, err := New(ctx, spec, s.Test)
+		if err != nil {
+			continue
+		}
+		c := &candidate{Study: one}
+		if c.judgeOn(ctx, v, folds[:each]) == nil && !math.IsNaN(c.sum) {
+			all = append(all, c)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	cells := hopeful(all[1:], s.Model.Set)
+	for k, c := range cells {
+		s.Progress("the error of the chosen model", k, len(cells))
+		if err := c.judgeOn(ctx, v, folds[each:]); err != nil {
+			return nil, err
+		}
+	}
+	return append(all[:1], cells...), nil
+}
+
+// hopeful are the candidates that may be the best on the rows without some folds: those whose mean loss is
+// not above the least by more than farWorse standard errors of the difference.
+func hopeful(all []*candidate, set *dataset.Set) []*candidate {
+	if len(all) == 0 {
+		return nil
+	}
+	const farWorse = 3
+	least := all[best(all, set.Weights)]
+	return slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool {
+		off := floats.SubTo(make([]float64, set.N()), c.mean, least.mean)
+		se, _ := calibration.StandardError(off, set.Weights, set.Groups)
+		return stat.Mean(off, set.Weights) > farWorse*float64(se)
+	})
+}
+
+// judgeOn adds the losses of further folds.
+func (c *candidate) judgeOn(ctx context.Context, v *Validation, folds [][]int) error {
+	if len(folds) == 0 {
+		return nil
+	}
+	losses, err := c.lossesWithout(ctx, v, folds)
+	if err != nil {
+		return err
+	}
+	set := c.Model.Set
+	if c.mean == nil {
+		c.mean, c.outer = make([]float64, set.N()), make([][][]float64, len(losses))
+	}
+	for r, rows := range folds {
+		for k, i := range rows {
+			c.mean[i] += losses[0][r][k]
+			c.sum += losses[0][r][k] * calibration.WeightOf(set.Weights, i)
+		}
+	}
+	for at := range losses {
+		c.outer[at] = append(c.outer[at], losses[at]...)
+	}
+	return nil
+}
+
+// best is the candidate with the least loss on the rows outside some folds, the first of equals.
+func best(all []*candidate, weights []float64, folds ...[]int) (least int) {
+	value := math.Inf(1)
+	for k, c := range all {
+		sum := c.sum
+		for _, rows := range folds {
+			for _, i := range rows {
+				sum -= c.mean[i] * calibration.WeightOf(weights, i)
+			}
+		}
+		if sum < value-tieTolerance*math.Abs(value) || math.IsInf(value, 1) {
+			least, value = k, sum
+		}
+	}
+	return least
+}

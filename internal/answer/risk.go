@@ -1,0 +1,284 @@
+package answer
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/internal/tune"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// The error of the model that training on all rows gives is estimated by exact cross-validation, repeated
+// over random partitions into ten folds, with the choice of the model inside: a fold is judged by the
+// candidate that is best on the rows of all other folds. Pairs of folds that are left out together give the
+// standard error (calibration.NestedError). See doc/theory.md 18.
+const (
+	riskFolds = 10
+	// fewestPaired is the least number of folds of which pairs are left out.
+	fewestPaired = 4
+	// Above mostPaired rows the standard error over rows is right, and pairs are not left out; above
+	// mostChosen rows the choice of a few hyperparameters shows in no digit.
+	mostPaired, mostChosen = 3000, 1000
+	// mostAxes is the largest number of hyperparameters chosen on a grid. More of them, or length scales of
+	// features, are chosen again without each of againFolds folds.
+	mostAxes, againFolds = 3, 5
+)
+
+// partitionsOf is the number of random partitions: sixteen for few rows, where an answer would else depend on
+// them.
+func partitionsOf(rows int) int { return max(1, min(16, 1600/rows)) }
+
+// risk is the estimated error of the model of all rows by one judge, with its standard error; plain is the
+// error without a correction for the choice.
+type risk struct {
+	error, se, plain float64
+	each             []float64 // by row
+}
+
+// manyChosen reports whether so much was chosen that the choice must be made again.
+func (s *Study) manyChosen() bool {
+	chosen := s.Model.Spec.Chosen
+	return len(chosen) > mostAxes || len(s.Model.Spec.Kernel.LengthScale) > 1 && slices.Contains(chosen,
+		"length-scale")
+}
+
+// risks are the errors of the model of all rows: the study's, and of several targets each in its units.
+func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Validation, err error) {
+	set := s.Model.Set
+	v = tenFolds(set)
+	v.Design.Stratum, v.Seed, v.Repeats, v.ErrorsAlone = set.Strata, seed, partitionsOf(set.N()), true
+	folds, each, err := partitions(&v, s)
+	if err != nil {
+		return nil, v, err
+	}
+	all, err := s.candidates(ctx, &v, folds, each)
+	if err != nil {
+		return nil, v, err
+	}
+	own, pick := all[0], make([]*candidate, len(folds))
+	if len(all) > 1 {
+		all = all[1:]
+	}
+	for r := range folds {
+		pick[r] = all[best(all, set.Weights, folds[r])]
+	}
+	var inner [][][][]float64
+	if each >= fewestPaired && set.Groups == nil && set.N() <= mostPaired {
+		if inner, err = s.pairs(ctx, &v, all, folds, each); err != nil {
+			return nil, v, err
+		}
+	}
+	for at := range own.outer {
+		x, plain := &risk{each: make([]float64, set.N())}, 0.0
+		for r, rows := range folds {
+			for k, i := range rows {
+				x.each[i] += pick[r].outer[at][r][k] / float64(v.Repeats)
+				plain += own.outer[at][r][k] * calibration.WeightOf(set.Weights, i)
+			}
+		}
+		x.error, x.plain = stat.Mean(x.each, set.Weights), plain/float64(v.Repeats)/weightOf(set)
+		se, _ := calibration.StandardError(x.each, set.Weights, set.Groups)
+		if x.se = float64(se); inner != nil {
+			var nested []calibration.Nested
+			for first := 0; first < len(folds); first += each {
+				nested = append(nested, nestedOf(set, folds[first:][:each], func(j int) []float64 {
+					return pick[first+j].outer[at][first+j]
+				}, inner[at][first:][:each]))
+			}
+			x.se = calibration.NestedError(nested, x.se)
+		}
+		found = append(found, x)
+	}
+	return found, v, nil
+}
+
+// weightOf is the weight of all rows.
+func weightOf(set *dataset.Set) float64 {
+	if set.Weights == nil {
+		return float64(set.N())
+	}
+	return floats.Sum(set.Weights)
+}
+
+// nestedOf are the means of the folds of one partition, given the losses of each fold, and inner by fold and
+// other fold.
+func nestedOf(set *dataset.Set, folds [][]int, outer func(j int) []float64, inner [][][]float64) (
+	n calibration.Nested) {
+	weights := make([][]float64, len(folds))
+	for j, rows := range folds {
+		for _, i := range rows {
+			weights[j] = append(weights[j], calibration.WeightOf(set.Weights, i))
+		}
+	}
+	for j := range folds {
+		se, _ := calibration.StandardError(outer(j), weights[j], nil)
+		n.Outer = append(n.Outer, stat.Mean(outer(j), weights[j]))
+		n.Variance = append(n.Variance, float64(se*se))
+		n.Share = append(n.Share, floats.Sum(weights[j])/weightOf(set))
+		n.Inner = append(n.Inner, make([]float64, len(folds)))
+		for l := range folds {
+			if l != j {
+				n.Inner[j][l] = stat.Mean(inner[j][l], weights[l])
+			}
+		}
+	}
+	return n
+}
+
+// pairs are, by judge, fold and other fold of its partition, the losses on the other fold of the fits without
+// both, each of the candidate that is best on all other rows.
+func (s *Study) pairs(ctx context.Context, v *Validation, all []*candidate, folds [][]int, each int) (
+	inner [][][][]float64, err error) {
+	of := make([][][2]int, len(all))
+	for j := range folds {
+		for l := j - j%each; l < j; l++ {
+			c := best(all, s.Model.Set.Weights, folds[j], folds[l])
+			of[c] = append(of[c], [2]int{j, l})
+		}
+	}
+	for range all[0].outer {
+		by := make([][][]float64, len(folds))
+		for j := range by {
+			by[j] = make([][]float64, each)
+		}
+		inner = append(inner, by)
+	}
+	for c, pairs := range of {
+		if len(pairs) == 0 {
+			continue
+		}
+		var without [][]int
+		for _, p := range pairs {
+			without = append(without, slices.Concat(folds[p[0]], folds[p[1]]))
+		}
+		losses, err := all[c].lossesWithout(ctx, v, without)
+		if err != nil {
+			return nil, err
+		}
+		for at := range losses {
+			for r, p := range pairs {
+				j, l, cut := p[0], p[1], len(folds[p[0]])
+				inner[at][l][j%each], inner[at][j][l%each] = losses[at][r][:cut], losses[at][r][cut:]
+			}
+		}
+	}
+	return inner, nil
+}
+
+// addRisk quotes the error of the model of all rows: of a sample at rows outside it, else by risks. It leaves
+// the quote of the left-out error where only the theory was asked, and for blocks of time.
+func addRisk(ctx context.Context, s *Study, a *report.Answer, q *Question) error {
+	if s.Others != nil {
+		return addLearningCurve(ctx, s, a, q)
+	}
+	_, proximal := s.Model.Loss.(loss.Proximal)
+	designed, _ := q.Scheme.(resample.Designed)
+	if a.Refined == nil || !proximal || designed.Design.Block > 0 {
+		return nil
+	}
+	found, v, err := s.risks(ctx, q.Seed)
+	corrected := []string{}
+	switch chosen := s.Model.Spec.Chosen; {
+	case err != nil || len(chosen) == 0 || s.Model.Set.N() > mostChosen:
+	case s.manyChosen():
+		err = s.chosenAgain(ctx, v, found)
+		corrected = append(corrected, "length scales")
+	default:
+		corrected = append(corrected, "choice")
+	}
+	switch {
+	case ctx.Err() != nil: // the answer so far stays
+		a.Status = Cancelled
+		return nil
+	case err != nil:
+		a.Add(notComputed("the model of all rows is not cross-validated: %v", err))
+		return nil
+	}
+	for k, x := range found {
+		of := a
+		if k > 0 {
+			of = a.Targets[a.Names[k-1]]
+		}
+		of.Trained = &report.Trained{CorrectedFor: corrected, ErrorFolds: v.Folds, Partitions: v.Repeats}
+		if len(corrected) > 0 {
+			of.Uncorrected = report.NumberOf(x.plain)
+		}
+		x.quote(of, s.Model.Set, q.Level)
+	}
+	return nil
+}
+
+// quote makes the risk the quoted error of an answer, with an interval of a level.
+func (x *risk) quote(a *report.Answer, set *dataset.Set, level float64) {
+	left := a.Quote
+	a.LeftOutError, a.LeftOutErrorSE, a.ErrorLevel = left.Error, left.ErrorSE, level
+	units := calibration.Effective(set.N(), set.Weights, set.Groups)
+	freedom := 0.0
+	if set.Groups != nil {
+		freedom = math.Max(1, units-1)
+	}
+	quote := report.NewQuote(a.TestLoss, report.Number(x.error), &report.Quality{
+		ExampleSE: report.Number(x.se), Effective: units}, nil)
+	lower, upper := calibration.ErrorInterval(x.error, x.se, level, freedom)
+	if a.TestLoss == (loss.ZeroOne{}).Name() {
+		lower, upper = calibration.ShareInterval(x.error, x.se, float64(set.N()), units, level, freedom)
+	}
+	quote.Lower, quote.Upper, quote.MonteCarloSE = report.NumberOf(lower), report.NumberOf(upper),
+		left.MonteCarloSE
+	a.Quote = &quote
+	if q := a.Quality; q != nil && q.RSquared != nil {
+		q.RSquared, q.RMSE = report.NumberOf(1-x.error/float64(q.Baseline)),
+			report.NumberOf(math.Sqrt(x.error))
+	}
+}
+
+// chosenAgain corrects errors for the choice of many hyperparameters, which is made again without each of a
+// few folds, from the chosen values on: times the ratio of the errors with and without, whose standard error
+// is over rows.
+func (s *Study) chosenAgain(ctx context.Context, v Validation, found []*risk) error {
+	v.Folds, v.Repeats = min(againFolds, v.Folds), 1
+	plain, err := s.CrossValidate(ctx, v)
+	if err != nil {
+		return err
+	}
+	v.Anew, v.Choose = "a model chosen", func(ctx context.Context, set *dataset.Set) (model.Spec, error) {
+		p := tune.Problem{Spec: s.Model.Spec}
+		p.Spec.Set = set
+		for _, name := range s.Model.Spec.Chosen {
+			p.Over = append(p.Over, tune.Axis{Name: name, Given: true})
+		}
+		r, err := tune.Run(ctx, p, tune.Settings{})
+		if err != nil {
+			return model.Spec{}, err
+		}
+		return r.Spec, nil
+	}
+	again, err := s.CrossValidate(ctx, v)
+	if err != nil {
+		return err
+	}
+	for k, x := range found {
+		a, b := again, plain
+		if k > 0 {
+			a, b = again.Targets[again.Names[k-1]], plain.Targets[plain.Names[k-1]]
+		}
+		off := floats.SubTo(make([]float64, len(x.each)), a.Examples.Each, b.Examples.Each)
+		se, _ := calibration.StandardError(off, s.Model.Set.Weights, s.Model.Set.Groups)
+		ratio := float64(a.Error / b.Error)
+		if !(ratio > 0) || math.IsInf(ratio, 0) {
+			ratio = 1
+		}
+		x.error, x.se = x.error*ratio, math.Hypot(x.se*ratio, float64(se))
+		floats.Scale(ratio, x.each)
+	}
+	return nil
+}

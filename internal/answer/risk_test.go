@@ -1,0 +1,165 @@
+package answer
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/testutil"
+	"bootbench/linalg"
+	"bootbench/loss"
+)
+
+// tableOf is a table of n rows in the plane: numbers, classes or several targets.
+func tableOf(t *testing.T, n, levels, targets int, seed uint64) *dataset.Set {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 5))
+	x, y := linalg.NewMatrix(n, 2), make([]float64, n)
+	for i := range n {
+		x.Row(i)[0], x.Row(i)[1] = r.NormFloat64(), r.NormFloat64()
+		if y[i] = x.Row(i)[0] + 0.6*r.NormFloat64(); levels > 0 {
+			y[i] = math.Max(0, math.Min(float64(levels-1), math.Round(y[i]+float64(levels-1)/2)))
+		}
+	}
+	set := testutil.Must(dataset.New(x, y))(t)
+	if levels > 0 {
+		if err := set.Classify(""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k := range targets - 1 {
+		more := slices.Clone(y)
+		for i := range more {
+			more[i] = 3*more[i] + float64(k+1)*r.NormFloat64()
+		}
+		set.Columns = append(set.Columns, dataset.Column{Name: "more", Y: more})
+	}
+	return set
+}
+
+// TestRisksOfGivenModels: the error of a model that was given is the one by cross-validation with the same
+// partitions, for every kind of target; its standard error is the one over groups, or at least the one over
+// rows.
+func TestRisksOfGivenModels(t *testing.T) {
+	for name, c := range map[string]struct {
+		n, levels, targets       int
+		loss                     loss.Loss
+		weighted, groups, paired bool
+	}{
+		"numbers": {n: 40, loss: loss.Square{Noise: 0.5}},
+		"labels":  {n: 40, levels: 2, loss: loss.Hinge{C: 1}},
+		"classes": {n: 60, levels: 3, loss: loss.Hinge{C: 1}},
+		"pairs":   {n: 60, levels: 3, loss: loss.Hinge{C: 1}, paired: true},
+		"targets": {n: 40, targets: 2, loss: loss.Square{Noise: 0.5}},
+		"weights": {n: 40, loss: loss.Square{Noise: 0.5}, weighted: true},
+		"groups":  {n: 60, loss: loss.EpsInsensitive{C: 1, Epsilon: 0.1}, groups: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := tableOf(t, c.n, c.levels, c.targets, 3)
+			for i := range c.n {
+				if c.weighted {
+					set.Weights = append(set.Weights, 0.5+float64(i%3))
+				}
+				if c.groups {
+					set.Groups = append(set.Groups, i/4)
+				}
+			}
+			spec := model.NewSpec(set, c.loss)
+			spec.Pairs = c.paired
+			s := testutil.Must(New(t.Context(), spec, nil))(t)
+			found, v, err := s.risks(t.Context(), 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := testutil.Must(s.CrossValidate(t.Context(), v))(t)
+			for k, x := range found {
+				of := a
+				if k > 0 {
+					of = a.Targets[a.Names[k-1]]
+				}
+				if want := float64(of.Error); math.Abs(x.error-want) > 1e-9*want ||
+					math.Abs(x.plain-x.error) > 1e-12*want {
+					t.Errorf("error %d: %v, %v without the choice, by cross-validation %v", k, x.error,
+						x.plain, want)
+				}
+				se, _ := calibration.StandardError(x.each, set.Weights, set.Groups)
+				if own := float64(se); x.se < own || c.groups && x.se != own {
+					t.Errorf("standard error %d: %v, over rows %v", k, x.se, own)
+				}
+			}
+		})
+	}
+}
+
+// TestNestedByHand: losses without two folds are those of the candidate that is best on the other rows, built
+// and trained on these alone; the standard error is the one of Bates, Hastie and Tibshirani.
+func TestNestedByHand(t *testing.T) {
+	set := tableOf(t, 30, 0, 1, 7)
+	spec := model.NewSpec(set, loss.Square{Noise: 0.5})
+	spec.Kernel.Gamma, spec.Kernel.Amplitude, spec.Chosen = 0.4, 2, []string{"noise"}
+	spec.Standardize, spec.NormalizeTarget = false, false // by all rows
+	s := testutil.Must(New(t.Context(), spec, nil))(t)
+	v := tenFolds(set)
+	v.Repeats = 2
+	folds, each, err := partitions(&v, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := testutil.Must(s.candidates(t.Context(), &v, folds, each))(t)
+	if len(all) < 3 {
+		t.Fatalf("%d candidates", len(all))
+	}
+	lossesOf := func(c *candidate, without, at []int) (losses []float64) {
+		var rows []int
+		for i := range set.N() {
+			if !slices.Contains(without, i) {
+				rows = append(rows, i)
+			}
+		}
+		one := c.Model.Spec
+		one.Set = set.Subset(rows)
+		m := testutil.Must(model.Build(t.Context(), one))(t)
+		f := testutil.Must(testutil.Must(Train(t.Context(), m))(t).Predict(set))(t)
+		for _, i := range at {
+			losses = append(losses, loss.SquareTest{}.Value(f[i], set.Targets(0)[i]))
+		}
+		return losses
+	}
+	inner := testutil.Must(s.pairs(t.Context(), &v, all[1:], folds, each))(t)
+	var square, variance float64
+	for j, rows := range folds {
+		pick := all[1+best(all[1:], nil, rows)]
+		out := pick.outer[0][j]
+		var in, weight float64
+		for l := range each {
+			if other := j - j%each + l; other != j {
+				c := all[1+best(all[1:], nil, rows, folds[other])]
+				want := lossesOf(c, slices.Concat(rows, folds[other]), folds[other])
+				if got := inner[0][j][l]; floats.Distance(got, want, math.Inf(1)) > 1e-8 {
+					t.Fatalf("without folds %d and %d: %v, trained alone %v", j, other, got, want)
+				}
+				in += stat.Mean(inner[0][j][l], nil) * float64(len(folds[other]))
+				weight += float64(len(folds[other]))
+			}
+		}
+		square += math.Pow(in/weight-stat.Mean(out, nil), 2) / float64(len(folds))
+		variance += stat.Variance(out, nil) / float64(len(out)*len(folds))
+	}
+	want := math.Sqrt(0.9 * math.Max(0, square-variance))
+	var nested []calibration.Nested
+	for first := 0; first < len(folds); first += each {
+		nested = append(nested, nestedOf(set, folds[first:][:each], func(j int) []float64 {
+			return all[1+best(all[1:], nil, folds[first+j])].outer[0][first+j]
+		}, inner[0][first:][:each]))
+	}
+	if got := calibration.NestedError(nested, want/2); math.Abs(got-want) > 1e-12 {
+		t.Errorf("standard error %v, by hand %v", got, want)
+	}
+}

@@ -1,0 +1,92 @@
+package calibration
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Nested are the errors of a nested cross-validation (Bates, Hastie and Tibshirani 2024) of K folds of one
+// partition: means over the rows of a fold, weighted if the rows are.
+type Nested struct {
+	// Outer[j] is the mean error on fold j of the fit without it, and Variance[j] the variance of that mean
+	// over the rows of the fold.
+	Outer, Variance []float64
+	// Inner[j][l] is the mean error on fold l of the fit without folds j and l; Inner[j][j] is ignored.
+	Inner [][]float64
+	// Share[j] is the share of fold j in the weight of all rows.
+	Share []float64
+}
+
+// inner is the error that cross-validation finds in the data without fold j.
+func (n *Nested) inner(j int) float64 {
+	sum, total := 0.0, 0.0
+	for l, e := range n.Inner[j] {
+		if l != j {
+			sum, total = sum+n.Share[l]*e, total+n.Share[l]
+		}
+	}
+	return sum / total
+}
+
+// NestedError is the standard error of the error of cross-validation, by partitions of the same rows into K
+// folds. With in_j the error that cross-validation finds in the data without fold j, and out_j the error on
+// the fold, which is new to those data,
+//
+//	MSE = mean (in_j - out_j)^2 - mean var(out_j),   se^2 = (K-1)/K max(MSE, 0):
+//
+// the mean square distance of an error by cross-validation from the risk of its model. It is between naive,
+// the standard error over the rows, and K^1/2 naive.
+func NestedError(partitions []Nested, naive float64) float64 {
+	folds, square, variance := float64(len(partitions[0].Outer)), 0.0, 0.0
+	count := folds * float64(len(partitions))
+	for _, n := range partitions {
+		for j, out := range n.Outer {
+			square += math.Pow(n.inner(j)-out, 2) / count
+			variance += n.Variance[j] / count
+		}
+	}
+	se := math.Sqrt((folds - 1) / folds * math.Max(0, square-variance))
+	if !(se > naive) { // also where a variance is unknown
+		return naive
+	}
+	return math.Min(math.Sqrt(folds)*naive, se)
+}
+
+// quantile is the number of standard errors to each side of an interval: by the normal law, or by Student's
+// with as many degrees of freedom, if these are above 0.
+func quantile(level, freedom float64) float64 {
+	if freedom > 0 {
+		return distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile((1 + level) / 2)
+	}
+	return distuv.UnitNormal.Quantile((1 + level) / 2)
+}
+
+// ErrorInterval is the interval of a mean loss e above 0 with standard error se: symmetric on the logarithmic
+// scale, e exp(-+ q se/e), since losses without a bound err by factors.
+func ErrorInterval(e, se, level, freedom float64) (lower, upper float64) {
+	if !(e > 0) {
+		q := quantile(level, freedom) * se
+		return e - q, e + q
+	}
+	factor := math.Exp(quantile(level, freedom) * se / e)
+	return e / factor, e * factor
+}
+
+// ShareInterval is the interval of an error rate p of n independent rows, with standard error se: the score
+// interval (Wilson 1927) of as many rows as have this standard error, at most n. Where no row errs, or all
+// do, it is one-sided: up to 1 - (1 - level)^(1/units), units the effective number of rows or groups.
+func ShareInterval(p, se, n, units, level, freedom float64) (lower, upper float64) {
+	switch {
+	case p <= 0:
+		return 0, 1 - math.Pow(1-level, 1/units)
+	case p >= 1:
+		return math.Pow(1-level, 1/units), 1
+	}
+	if rows := p * (1 - p) / (se * se); rows < n { // false for NaN
+		n = rows
+	}
+	q := quantile(level, freedom)
+	middle, spread := (p+q*q/(2*n))/(1+q*q/n), q*math.Sqrt(p*(1-p)/n+q*q/(4*n*n))/(1+q*q/n)
+	return math.Max(0, middle-spread), math.Min(1, middle+spread)
+}

@@ -33,8 +33,8 @@ func table(text string) *bootbench.Data {
 }
 
 // The Boston housing data with the model that comes with them: by how much models that were trained on a
-// resample err on the examples that it lacks, without training one, and with 200 that are trained exactly; and
-// the error of the model of all rows, with its interval.
+// resample err on the examples that it lacks, without training one, and with 200 that are trained exactly.
+// The error of the model of all rows has an interval.
 func Example() {
 	ctx := context.Background()
 	data, err := bootbench.Load("boston", bootbench.ReadOptions{})

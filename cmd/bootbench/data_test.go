@@ -302,7 +302,8 @@ func TestWeights(t *testing.T) {
 		r := decoded[report.Answer](t, "retrain --resamples 1000 --method single", with)
 		se := math.Hypot(float64(*e.MonteCarloSE), float64(r.SE))
 		if z := float64(e.LeftOutError-*r.TestError) / se; math.Abs(z) > 4 {
-			t.Errorf("%s: refined %v, retrained %v, %.1f standard errors", flags, e.LeftOutError, *r.TestError, z)
+			t.Errorf("%s: refined %v, retrained %v, %.1f standard errors", flags, e.LeftOutError,
+				*r.TestError, z)
 		}
 	}
 }

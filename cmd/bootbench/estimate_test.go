@@ -166,7 +166,8 @@ func TestFitsAlone(t *testing.T) {
 		e := decoded[report.Answer](t, "estimate --method fits --engine exact", line)
 		r := decoded[report.Answer](t, "retrain --method single --resamples 400 --seed 5 --no-points", line)
 		se := math.Hypot(float64(*e.MonteCarloSE), float64(r.SE))
-		if d := math.Abs(float64(e.LeftOutError - *r.TestError)); !(d <= 4*se && se < 0.1*float64(*r.TestError)) {
+		if d := math.Abs(float64(e.LeftOutError - *r.TestError)); !(d <= 4*se &&
+			se < 0.1*float64(*r.TestError)) {
 			t.Errorf("%s: %g +- %g, by plain retraining %g +- %g", line, e.LeftOutError, *e.MonteCarloSE,
 				*r.TestError, r.SE)
 		}

@@ -74,7 +74,7 @@ func (p *part) addStability(a *report.Answer, scheme resample.Scheme, r *fits.Av
 func meanKnown(values, weights []float64) *report.Number {
 	sum, total := 0.0, 0.0
 	for i, v := range values {
-		if w := calibration.WeightOf(weights, i); !math.IsNaN(v) {
+		if w := calibration.WeightOf(weights, i); isNumber(v) {
 			sum, total = sum+w*v, total+w
 		}
 	}

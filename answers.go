@@ -152,6 +152,7 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 			return nil, err
 		}
 	}
+	a.Add(answer.CheckData(spec.Set)...)
 	return estimationOf(a), nil
 }
 
@@ -300,6 +301,7 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 	if !report.Done(a.Status) {
 		return nil, cmp.Or(ctx.Err(), context.Canceled)
 	}
+	a.Add(answer.CheckData(spec.Set)...)
 	return estimationOf(a), nil
 }
 
@@ -342,5 +344,6 @@ func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Est
 	if a.Status != answer.Complete {
 		err = ctx.Err()
 	}
+	a.Add(answer.CheckData(spec.Set)...)
 	return estimationOf(a), err
 }

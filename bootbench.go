@@ -37,6 +37,7 @@ import (
 //	Groups, Strata, Folds []int             // parts of the examples, numbered from 0, or nil: see Options
 //	Weights               []float64         // importance weights above 0 of the examples, nil for 1
 //	Notes                 []string          // what Load detected, left out or encoded
+//	Doubts                []dataset.Doubt   // what Load found on which a user may act
 //
 // N and D are their numbers, Targets(0) the targets of the first column, with -1 and +1 for two classes. The
 // method Classify makes classes of numbers.

@@ -58,7 +58,7 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 			"that tell something", path, set.N())
 	}
 	if _, err := os.Stat(place); err == nil || path == "-" {
-		o.groupCopies(a.command.name, set)
+		a.found.Add(o.groupCopies(a.command.name, set)...)
 	}
 	if place != path {
 		set.Name = path
@@ -66,6 +66,7 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 	if kept {
 		a.tasks.digests = append(a.tasks.digests, set.Digest())
 	}
+	a.found.Add(answer.CheckData(set)...)
 	return set, o.idleOn(a.command.name, set)
 }
 

@@ -251,7 +251,7 @@ func TestPipe(t *testing.T) {
 }
 
 // TestCopiedRows: copies of rows are left out together: the error of labels by chance is one half in every
-// command that judges rows, and the note of a command without groups says that its errors are too small.
+// command that judges rows, and the check of a command without groups says that its errors are too small.
 func TestCopiedRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	rows := make([]string, 60)
@@ -262,9 +262,9 @@ func TestCopiedRows(t *testing.T) {
 	for command, wrong := range map[string]bool{"estimate": true, "cv": true, "estimate --groups none": false,
 		"cv --groups none": false, "estimate --refine none": false} {
 		a := decoded[report.Answer](t, command, path, "--loss hinge --C 100 --gamma 5")
-		if noted := len(a.Notes) == 2; float64(a.Error) > 0.35 != wrong ||
-			noted == strings.Contains(command, "groups none") {
-			t.Errorf("%s: error %v, %q", command, a.Error, a.Notes)
+		noted := strings.Contains(fmt.Sprint(a.Checks), "rows are copies of others")
+		if float64(a.Error) > 0.35 != wrong || noted == strings.Contains(command, "groups none") {
+			t.Errorf("%s: error %v, %q", command, a.Error, a.Checks)
 		}
 	}
 	must(t, "estimate", path, "--loss hinge --C 1 --groups none --sample 20 --refine none --quiet")

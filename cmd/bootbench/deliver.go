@@ -14,6 +14,9 @@ import (
 // deliver prints an answer and writes its files.
 func (a *app) deliver(g *report.Sheet) error {
 	a.mustFinish()
+	if g.Findings != nil {
+		g.Findings.Add(a.found.Checks...)
+	}
 	g.Ignore(a.outputs.ignore)
 	if g.Cost != nil {
 		a.spent(g.Cost)

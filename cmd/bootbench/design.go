@@ -93,22 +93,23 @@ const noGroups = "none"
 func (o *options) grouped() bool { return o.Given("groups") && o.read.Groups != noGroups }
 
 // groupCopies makes groups of rows that are copies of each other, unless another design or what is asked of a
-// command forbids groups, and notes it.
-func (o *options) groupCopies(command string, set *dataset.Set) {
+// command forbids groups, and says so.
+func (o *options) groupCopies(command string, set *dataset.Set) report.Checks {
 	site, copies := set.Copies()
 	if site == nil || o.Given("groups", "strata", "fold-column") {
-		return
+		return nil
 	}
-	note := fmt.Sprintf("%d of %d rows are copies of others: ", copies, set.N())
 	theory := o.Given("covariance", "quantiles") || o.Given("refine") && o.asked.Exact == answer.No ||
 		o.method == "theory" || slices.Contains(o.asked.Metrics, report.Jackknife)
 	if theory || o.Given("blocks", "scheme") || slices.Contains([]string{"compare", "loo", "rows"}, command) {
-		note += "errors of rows whose copies are trained on are too small; cv leaves them out together"
-	} else {
-		set.Groups = site
-		note += "they are drawn and left out together (--groups none takes each for itself)"
+		return report.Checks{report.CopiesApart.Check(float64(copies),
+			"take cv, which leaves copies out together", "%d of %d rows are copies of others: errors of "+
+				"rows whose copies are trained on are too small", copies, set.N())}
 	}
-	set.Notes = append(set.Notes, note)
+	set.Groups = site
+	return report.Checks{report.CopiedRows.Check(float64(copies),
+		"take --groups none if each is a row for itself",
+		"%d of %d rows are copies of others: they are drawn and left out together", copies, set.N())}
 }
 
 // smallClass returns the classes as strata if a data set has a small class, with a note of it.

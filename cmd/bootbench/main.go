@@ -83,8 +83,9 @@ type app struct {
 	command *command // the running command, with its flags and DATA
 	options *options
 	data    []string
-	started bool // the command has begun: later errors are not of usage
-	status  int  // exit status if there is an answer
+	started bool            // the command has begun: later errors are not of usage
+	status  int             // exit status if there is an answer
+	found   report.Findings // in the data
 
 	ending sync.Mutex
 	parts  bool // some of the answer is finished or written

@@ -231,7 +231,7 @@ func requireSame(t *testing.T, file string, content []byte, opt Options, want *S
 	if names && (!slices.Equal(s.Features, want.Features) || s.TargetNames() != want.TargetNames()) {
 		t.Errorf("columns %v, target %s", s.Features, s.TargetNames())
 	}
-	if notes := strings.Join(s.Notes, "; "); !strings.Contains(notes, note) || note == "" && notes != "" {
+	if notes := told(s); !strings.Contains(notes, note) || note == "" && notes != "" {
 		t.Errorf("notes %q, want %q", notes, note)
 	}
 	if strings.Contains(note, "names the rows") != (s.RowNames != nil) || s.RowNames != nil &&
@@ -361,7 +361,7 @@ func TestRowNumbers(t *testing.T) {
 			text += fmt.Sprintf("%d,%d,%d\n", i+100, i*i, i%5)
 		}
 		s, err := readTable(strings.NewReader(text), "f", Options{})
-		if err != nil || s.D() != features || !strings.Contains(strings.Join(s.Notes, ""),
+		if err != nil || s.D() != features || !strings.Contains(told(s),
 			"counts the rows") {
 			t.Errorf("%s: %v %+v", name, err, s)
 		}
@@ -383,7 +383,7 @@ func TestSubjects(t *testing.T) {
 			text += fmt.Sprintf(value+",%d,%d.5\n", 100+k, i*i%11, i*i*i%17)
 		}
 		s := testutil.Must(readTable(strings.NewReader(text), "f", Options{}))(t)
-		if strings.Contains(strings.Join(s.Notes, ""), "ReadOptions.Groups "+name+"?") != offered {
+		if strings.Contains(told(s), "ReadOptions.Groups "+name+" if") != offered {
 			t.Errorf("%s: %q", c, s.Notes)
 		}
 	}
@@ -532,4 +532,13 @@ func TestInputs(t *testing.T) {
 			t.Errorf("%q: read %+v, %v", c, in, err)
 		}
 	}
+}
+
+// told are the notes and the doubts of a set.
+func told(s *Set) string {
+	all := slices.Clone(s.Notes)
+	for _, d := range s.Doubts {
+		all = append(all, d.Text+": "+d.Cure)
+	}
+	return strings.Join(all, "; ")
 }

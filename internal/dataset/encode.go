@@ -57,7 +57,7 @@ func (t *table) set() (*Set, error) {
 			"errors, and the %d rows count like %.4g of equal weight", quote(t.withRole(asWeight).Name),
 			slices.Min(w), slices.Max(w), len(w), math.Pow(floats.Sum(w), 2)/floats.Dot(w, w))
 	}
-	s.Notes, s.encoding = t.notes, e
+	s.Notes, s.Doubts, s.encoding = t.notes, t.doubts, e
 	if s.counts != nil {
 		s = s.repeat(s.counts)
 	}
@@ -118,6 +118,9 @@ func (t *table) learn() (*Encoding, error) {
 	return e, nil
 }
 
+// without is the cure for a column that tells nothing.
+const without = "drop the column"
+
 // settle leaves out a column without values, with constant texts, or with texts that never repeat.
 func (t *table) settle(c *column) error {
 	rows, empty, different := t.rows, c.missing == t.rows, len(c.texts)
@@ -127,9 +130,9 @@ func (t *table) settle(c *column) error {
 	if c.role != asFeature {
 		return nil
 	}
-	omit := func(reason string, args ...any) {
+	omit := func(values int, cure, reason string, args ...any) {
 		c.role = unused
-		t.note("column %s "+reason, append([]any{quote(c.Name)}, args...)...)
+		t.doubt(LeftOut, values, cure, "column %s "+reason, append([]any{quote(c.Name)}, args...)...)
 	}
 	free := c.kind == texts && !c.categorical
 	if free {
@@ -143,18 +146,19 @@ func (t *table) settle(c *column) error {
 			layoutText(c.Date, c.texts), strings.Join(dateParts(c.Date), ", "))
 	case c.kind == numbers && len(t.features) > 1 && rowNumber.MatchString(c.Name) && rows >= fewRows &&
 		ascend(rows, func(i int) float64 { return t.row(i)[c.at] }, 1):
-		omit("counts the rows and is left out (with another name it is a feature)")
+		omit(rows, "with another name it is a feature", "counts the rows and is left out")
 	case empty:
-		omit("has no value and is left out")
+		omit(0, without, "has no value and is left out")
 	case c.kind == texts && different == 1 && c.missing == 0:
-		omit("is %s in every row and is left out", quote(c.texts[0]))
+		omit(1, without, "is %s in every row and is left out", quote(c.texts[0]))
 	case c.kind == texts && different == rows && rows >= fewRows && t.withRole(asRowName) != nil:
-		omit("has another text in every row and is left out")
+		omit(different, without, "has another text in every row and is left out")
 	case c.kind == texts && different == rows && rows >= fewRows:
-		omit("has another text in every row: it names the rows and is no feature")
+		t.note("column %s has another text in every row: it names the rows and is no feature", quote(c.Name))
 		c.role = asRowName
 	case many && free:
-		omit("has %d different texts in %d rows and is left out", different, rows)
+		omit(different, "ReadOptions.Categorical "+bare(c.Name)+" takes it as a feature",
+			"has %d different texts in %d rows and is left out", different, rows)
 	}
 	return nil
 }
@@ -434,8 +438,10 @@ func describe(t *table, x linalg.Matrix) {
 		at := end
 		end += c.width()
 		if !grouped && repeats(x, at, end, subject.MatchString(c.Name)) {
-			t.note("rows of one %s are in several resamples: ReadOptions.Groups %s?", quote(c.Name),
-				bare(c.Name))
+			t.doubt(RepeatingIDs, x.Rows,
+				"take ReadOptions.Groups "+bare(c.Name)+" if new rows are of others",
+				"column %s looks like an identifier with several rows each, which are in several resamples",
+				quote(c.Name))
 		}
 		value := func(i int) float64 { return x.At(i, at) }
 		switch {
@@ -447,10 +453,10 @@ func describe(t *table, x linalg.Matrix) {
 			t.note("column %s holds texts: an indicator for each of %d (%s)", quote(c.Name), len(c.Levels),
 				strings.ReplaceAll(listTexts(c.Levels), `"`, ""))
 		case ascend(x.Rows, value, 0):
-			t.note("column %s is %v in every row", quote(c.Name), value(0))
+			t.doubt(LeftOut, 1, without, "column %s is %v in every row", quote(c.Name), value(0))
 		case x.Rows >= fewRows && ascend(x.Rows, value, 1):
-			t.note("column %s counts the rows: ReadOptions.Drop %s unless that tells something",
-				quote(c.Name), bare(c.Name))
+			t.doubt(RowNumbers, x.Rows, "take ReadOptions.Drop "+bare(c.Name)+" unless that tells something",
+				"column %s counts the rows", quote(c.Name))
 		}
 	}
 }

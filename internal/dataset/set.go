@@ -52,6 +52,8 @@ type Set struct {
 	Weights []float64
 	// Notes report what a reader detected, left out, ignored or encoded, a sentence each.
 	Notes []string
+	// Doubts report what a reader found on which a user may act.
+	Doubts []Doubt
 
 	counts    []float64 // numbers of equal rows, before repeat
 	encoding  *Encoding // of the columns; nil: features are columns

@@ -31,6 +31,7 @@ type table struct {
 	blank  int // empty rows
 	zero   int // rows of weight 0
 	notes  []string
+	doubts []Doubt
 }
 
 // column is a column of a file with its encoding.

@@ -154,8 +154,8 @@ func TestParts(t *testing.T) {
 			t.Errorf("%+v is taken", o)
 		}
 	}
-	const want = `rows of one "patient" are in several resamples: ReadOptions.Groups patient?`
-	if s = testutil.Must(Load(path, Options{Missing: MissingDrop}))(t); !slices.Contains(s.Notes, want) {
+	const want = `column "patient" looks like an identifier`
+	if s = testutil.Must(Load(path, Options{Missing: MissingDrop}))(t); !strings.Contains(told(s), want) {
 		t.Errorf("no note on patients: %q", s.Notes)
 	}
 }

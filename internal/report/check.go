@@ -28,6 +28,14 @@ func kind(code, level, name string) *Kind {
 
 // The kinds of checks: of the data, of the model and its errors, and of the computation.
 var (
+	CopiedRows    = kind("BB001", tip, "copied rows")
+	CopiesApart   = kind("BB002", issue, "copied rows are judged by their copies")
+	Twins         = kind("BB003", tip, "twins")
+	RepeatingIDs  = kind("BB004", issue, "repeating identifiers without groups")
+	RowNumbers    = kind("BB005", tip, "feature that counts the rows")
+	LeftOutColumn = kind("BB006", tip, "column that tells nothing")
+	MissingCodes  = kind("BB007", issue, "code of missing values")
+	Leak          = kind("BB008", issue, "leak")
 	FewRows       = kind("BB011", issue, "few rows")
 	FewGroups     = kind("BB012", issue, "few groups")
 	UnevenWeights = kind("BB013", issue, "few rows have the weight")

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"bootbench/internal/report"
+	"bootbench/internal/testutil"
+)
+
+// checkTables are small tables, each with one thing wrong, as files in the working folder.
+func checkTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rng := rand.New(rand.NewPCG(3, 3))
+	const n = 60
+	var rows [n]struct{ ab, y, label string }
+	for i := range rows {
+		r, a, b := &rows[i], rng.NormFloat64(), rng.NormFloat64()
+		y := a + b*b/2 + 0.3*rng.NormFloat64()
+		r.ab, r.y, r.label = fmt.Sprintf("%.4f,%.4f", a, b), fmt.Sprintf("%.4f", y), "no"
+		if y > 0.5 {
+			r.label = "yes"
+		}
+	}
+	table := func(name, head string, count int, row func(i int) string) {
+		text := head + "\n"
+		for i := range count {
+			text += row(i) + "\n"
+		}
+		if err := os.WriteFile(name+".csv", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	number := func(i int) string { return rows[i%n].ab + "," + rows[i%n].y }
+	label := func(i int) string { return rows[i].ab + "," + rows[i].label }
+	table("numbers", "a,b,y", n, number)
+	table("labels", "a,b,y", n, label)
+	table("copies", "a,b,y", n+20, number)
+	other := map[string]string{"yes": "no", "no": "yes"}
+	table("twins", "a,b,y", n+1, func(i int) string {
+		if i == n {
+			return rows[0].ab + "," + other[rows[0].label]
+		}
+		return label(i)
+	})
+	table("patients", "patient,a,b,y", n,
+		func(i int) string { return fmt.Sprintf("%d,%s", 100+i/3, number(i)) })
+	table("weeks", "week,a,b,y", n, func(i int) string { return fmt.Sprintf("%d,%s", 1+i, number(i)) })
+	table("units", "unit,a,b,y", n, func(i int) string { return "cm," + number(i) })
+	table("codes", "c,a,b,y", n, func(i int) string {
+		return fmt.Sprintf("%v,%s", map[bool]float64{true: -999, false: float64(i % 7)}[i%20 == 0], number(i))
+	})
+	table("leak", "total,a,b,y", n, func(i int) string { return rows[i].y + "1," + number(i) })
+	table("recoded", "outcome,a,b,y", n, func(i int) string { return rows[i].label + "!," + label(i) })
+	table("few", "a,b,y", 15, number)
+	table("sites", "site,a,b,y", n, func(i int) string { return fmt.Sprintf("s%d,%s", i%3, number(i)) })
+	table("weights", "w,a,b,y", n, func(i int) string {
+		return fmt.Sprintf("%v,%s", map[bool]float64{true: 100, false: 0.01}[i < 3], number(i))
+	})
+	yes := map[bool]string{true: "yes", false: "no"}
+	table("rare", "a,b,y", n, func(i int) string { return rows[i].ab + "," + yes[i%20 == 0] })
+	table("quarter", "a,y", n, func(i int) string { return fmt.Sprintf("%d,%s", i*7%n, yes[i*7%n >= 45]) })
+	table("chance", "a,b,y", n, func(i int) string { return rows[i].ab + "," + rows[(i+1)%n].y })
+	table("colours", "c,a,b,y", n, func(i int) string { return []string{"red,", "blue,"}[i/7%2] + number(i) })
+	table("new", "c,a,b", 3, func(i int) string { return "green," + rows[i].ab })
+	table("far", "a,b", 3, func(i int) string { return fmt.Sprintf("%d,%d", 100*i, i) })
+	table("three", "a,b,y", n, func(i int) string { return rows[i].ab + "," + []string{"p", "q", "r"}[i%3] })
+}
+
+// TestEveryCheck: each kind of check is triggered by a small input, and clean data trigger none.
+func TestEveryCheck(t *testing.T) {
+	checkTables(t)
+	const lines = `
+BB001 | cv copies.csv SQUARE
+BB002 | loo copies.csv SQUARE
+BB003 | cv twins.csv HINGE
+BB004 | cv patients.csv SQUARE
+BB005 | cv weeks.csv SQUARE
+BB006 | cv units.csv SQUARE
+BB007 | cv codes.csv SQUARE
+BB008 | cv leak.csv SQUARE
+BB008 | cv recoded.csv HINGE
+BB011 | cv few.csv SQUARE
+BB012 | cv sites.csv SQUARE --groups site
+BB013 | cv weights.csv SQUARE --weights w
+BB014 | cv rare.csv HINGE
+BB015 | predict quarter.csv --test quarter.csv --loss hinge --C 0.001
+BB016 | predict few.csv --test few.csv SQUARE --level 0.9
+BB017 | predict colours.csv --test new.csv SQUARE --unseen zero
+BB018 | predict numbers.csv --test far.csv SQUARE
+BB021 | cv chance.csv SQUARE
+BB023 | tune numbers.csv --loss square --gamma 0.5 --over noise=10:20
+BB024 | estimate labels.csv HINGE --gamma 1e9 --no-bias
+BB025 | predict quarter.csv --test quarter.csv --loss hinge --C 0.001
+BB026 | estimate three.csv HINGE --sample 30
+BB031 | estimate synthetic:blobs,n=200 --loss hard --gamma 0.5 --no-bias --no-points
+BB032 | estimate numbers.csv SQUARE --max-sweeps 1 --refine none
+BB033 | estimate numbers.csv SQUARE --scheme subsample --ratio 0.5 --metrics jackknife --refine none
+BB035 | grid labels.csv --loss hard --over gamma=1e-7,1
+BB036 | retrain numbers.csv SQUARE --resamples 3
+BB037 | cv sites.csv SQUARE --groups site --permutations 3
+BB038 | retrain rare.csv HINGE --scheme poisson --ratio 0.1 --resamples 20`
+	models := strings.NewReplacer("SQUARE", "--loss square --noise 0.1", "HINGE", "--loss hinge --C 1")
+	untried := []string{report.NotNumbers.Code}
+	for line := range strings.SplitSeq(lines[1:], "\n") {
+		code, command, _ := strings.Cut(line, " | ")
+		command = models.Replace(command)
+		path := filepath.Join(t.TempDir(), "answer.json")
+		said := drive(t, "", command, "--json", path).stderr
+		doc := parse[report.Findings](t, string(testutil.Must(os.ReadFile(path))(t)))
+		at := slices.IndexFunc(doc.Checks, func(c report.Check) bool { return c.Code == code })
+		if at < 0 {
+			t.Errorf("%s: %s is not among %v", command, code, doc.Checks)
+			continue
+		}
+		c := doc.Checks[at]
+		if !strings.Contains(said, code) || c.Cure == "" || c.Value != c.Value ||
+			(c.Level == "issue") != slices.Contains(doc.Warnings, c.Text) {
+			t.Errorf("%s: %+v, warnings %q, standard error %q", command, c, doc.Warnings, said)
+		}
+		for _, text := range []string{"ReadOptions.", "Spec."} {
+			if strings.Contains(said, text) {
+				t.Errorf("%s says %q", command, said)
+			}
+		}
+		said = drive(t, "", command, "--ignore", code, "--json", path).stderr
+		doc = parse[report.Findings](t, string(testutil.Must(os.ReadFile(path))(t)))
+		if strings.Contains(said, code) || strings.Contains(fmt.Sprint(doc.Checks, doc.Warnings), c.Text) {
+			t.Errorf("%s --ignore %s: %q, %+v", command, code, said, doc)
+		}
+		untried = append(untried, code)
+	}
+	for _, k := range report.Kinds {
+		if !slices.Contains(untried, k.Code) {
+			t.Errorf("no input triggers %s", k.Code)
+		}
+	}
+	refused(t, `--ignore: "BB999" is no code of a check: there are BB001, `,
+		"estimate crabs --ignore BB001,BB999")
+	for _, clean := range []string{"estimate boston --loss square --noise 10%", "estimate crabs", "cv crabs",
+		"cv numbers.csv --loss square --noise 0.1", "cv labels.csv --loss hinge --C 1"} {
+		if doc := decoded[report.Findings](t, clean); len(doc.Checks) > 0 {
+			t.Errorf("%s: %v", clean, doc.Checks)
+		}
+	}
+}

@@ -1,0 +1,265 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/report"
+)
+
+// CheckData are the checks of a data set, whatever the model: what its reader found, twins, rare classes,
+// codes of missing values and features that alone explain the target.
+func CheckData(set *dataset.Set) (all report.Checks) {
+	kinds := map[dataset.DoubtKind]*report.Kind{dataset.RepeatingIDs: report.RepeatingIDs,
+		dataset.RowNumbers: report.RowNumbers, dataset.LeftOut: report.LeftOutColumn}
+	for _, d := range set.Doubts {
+		all = append(all, kinds[d.Kind].Check(d.Value, d.Cure, "%s", d.Text))
+	}
+	all = append(all, rareClasses(set)...)
+	if set.Sparse != nil {
+		return all
+	}
+	return slices.Concat(all, twinRows(set), missingCodes(set), leaks(set))
+}
+
+// fewOfClass is the number of rows of a class below which the standard error of its error may be above 1/6.
+const fewOfClass = 10
+
+// rareClasses are the classes with few rows, and less than half of an equal share, in a set with enough.
+func rareClasses(set *dataset.Set) (all report.Checks) {
+	if set.AreNumbers() || set.N() < fewExamples {
+		return nil
+	}
+	count := make([]int, len(set.Levels()))
+	for _, class := range ClassesOf(set.Columns[0].Y) {
+		count[class]++
+	}
+	for class, rows := range count {
+		if 1 < rows && rows < fewOfClass && 2*rows*len(count) < set.N() { // FewChecks has classes of one row
+			all = append(all, report.RareClass.Check(float64(rows), "take more rows of this class",
+				"class %s has %d rows: a standard error of the share of them that is wrong may be %.2g",
+				set.Levels()[class], rows, 0.5/math.Sqrt(float64(rows))))
+		}
+	}
+	return all
+}
+
+// twinRows counts the rows with the features of a row of another class.
+func twinRows(set *dataset.Set) report.Checks {
+	if set.AreNumbers() {
+		return nil
+	}
+	site, first := set.Distinct()
+	classes, rows := make([]map[float64]bool, len(first)), make([]int, len(first))
+	for i, k := range site {
+		if rows[k]++; classes[k] == nil {
+			classes[k] = map[float64]bool{}
+		}
+		classes[k][set.Columns[0].Y[i]] = true
+	}
+	twins := 0
+	for k := range first {
+		if len(classes[k]) > 1 {
+			twins += rows[k]
+		}
+	}
+	if twins == 0 {
+		return nil
+	}
+	return report.Checks{report.Twins.Check(float64(twins),
+		"look at the labels (bootbench rows lists them), or take a feature that tells them apart",
+		"%d rows have the features of a row of another class: no model gets all of them right", twins)}
+}
+
+// isCode reports whether a number is written with nines only, at least two, as codes of missing values are.
+func isCode(v float64) bool {
+	v = math.Abs(v)
+	return slices.Contains([]float64{99, 999, 9999, 99999, 999999}, v)
+}
+
+// missingCodes finds numbers such as -999 and 9999 that occur twice or more in a column of numbers, and lie
+// further from its other values than those from each other.
+func missingCodes(set *dataset.Set) (all report.Checks) {
+	check := func(name string, values []float64) {
+		others := slices.DeleteFunc(slices.Clone(values), isCode)
+		if len(others) < 2 || len(others) == len(values) {
+			return
+		}
+		low, high := floats.Min(others), floats.Max(others)
+		count := map[float64]int{}
+		for _, v := range values {
+			if isCode(v) && (v > high+(high-low) || v < low-(high-low)) {
+				count[v]++
+			}
+		}
+		for v, rows := range count {
+			if rows > 1 {
+				cure := fmt.Sprintf("take ReadOptions.NA %v with ReadOptions.Missing if it stands for a "+
+					"missing value", v)
+				all = append(all, report.MissingCodes.Check(v, cure,
+					"column %q is %v in %d rows, far from its other values", name, v, rows))
+			}
+		}
+	}
+	for j, name := range set.Features {
+		check(name, columnOf(set, j))
+	}
+	for _, c := range set.Columns {
+		if c.Levels == nil {
+			check(c.Name, c.Y)
+		}
+	}
+	slices.SortFunc(all, func(a, b report.Check) int { return cmp.Compare(a.Text, b.Text) })
+	return all
+}
+
+func columnOf(set *dataset.Set, j int) []float64 {
+	values := make([]float64, set.N())
+	for i := range values {
+		values[i] = set.X.At(i, j)
+	}
+	return values
+}
+
+// Bounds of leaks: the least absolute rank correlation of a feature with numbers, the largest balanced error
+// of taking the class of the row that is nearest in a feature, and the most rows that are looked at. The
+// probability that a permutation of the targets leaks to a feature must be below surelyNot.
+const (
+	leakingRank, leastRank   = 0.99, 0.98 // in the rows, and the lower end of a 95% interval
+	leakingError, mostErrors = 0.01, 0.05 // and the upper end
+	leakRows                 = 2000
+	surelyNot                = 1e-4
+)
+
+// leaksError reports whether a share of wrong rows of n is a leak's: the upper end for none is 3/n.
+func leaksError(wrong float64, n int) bool {
+	return wrong <= leakingError && wrong+3/float64(n) <= mostErrors
+}
+
+// leaksRank reports whether a rank correlation of n rows is a leak's, by Fisher's transformation.
+func leaksRank(r float64, n int) bool {
+	return r >= leakingRank && math.Atanh(r)-1.7/math.Sqrt(float64(n-3)) >= math.Atanh(leastRank)
+}
+
+// leaks finds features that alone explain a target nearly, in data with others.
+func leaks(set *dataset.Set) (all report.Checks) {
+	n := set.N()
+	step := (n + leakRows - 1) / leakRows
+	thin := func(values []float64) (some []float64) {
+		for i := 0; i < n; i += step {
+			some = append(some, values[i])
+		}
+		return some
+	}
+	if set.Varying() < 2 {
+		return nil
+	}
+	const cure = "drop it if it is known only after the target"
+	for _, c := range set.Columns {
+		y := thin(c.Y)
+		if !canLeak(y, c.Levels != nil, set.D()) {
+			continue
+		}
+		ranks := ranksOf(y)
+		for j, name := range set.Features {
+			x := thin(columnOf(set, j))
+			if c.Levels != nil {
+				if wrong := neighbourError(x, y); leaksError(wrong, len(y)) {
+					all = append(all, report.Leak.Check(wrong, cure,
+						"feature %q alone tells the %s of all but %.2g%% of the rows", name, c.Name,
+						100*wrong))
+				}
+			} else if r := math.Abs(stat.Correlation(ranksOf(x), ranks, nil)); leaksRank(r, len(y)) {
+				all = append(all, report.Leak.Check(r, cure, "feature %q alone explains %s: their rank "+
+					"correlation is %.4f", name, c.Name, r))
+			}
+		}
+	}
+	return all
+}
+
+// canLeak reports whether so few orders of the targets look like a leak that none of d features does by
+// chance.
+func canLeak(y []float64, classes bool, d int) bool {
+	lgamma := func(n int) float64 { v, _ := math.Lgamma(float64(n) + 1); return v }
+	orders, alike := lgamma(len(y)), math.Log(2)
+	if classes {
+		count := map[float64]int{}
+		for _, v := range y {
+			count[v]++
+		}
+		for _, rows := range count {
+			orders -= lgamma(rows)
+		}
+		alike = lgamma(len(count))
+	}
+	return len(y) >= fewOfClass && orders-alike-math.Log(float64(d)) > -math.Log(surelyNot)
+}
+
+// ranksOf are the ranks of values, the mean rank for equal ones.
+func ranksOf(values []float64) []float64 {
+	sorted, order := slices.Clone(values), make([]int, len(values))
+	floats.Argsort(sorted, order)
+	ranks := make([]float64, len(values))
+	for from := 0; from < len(sorted); {
+		to := from
+		for to < len(sorted) && sorted[to] == sorted[from] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			ranks[i] = float64(from+to-1) / 2
+		}
+		from = to
+	}
+	return ranks
+}
+
+// neighbourError is the mean over the classes of the share of rows whose class is not the most frequent of
+// the other rows with the same x or, without these, of the nearest row. A class as frequent as another
+// is right by half.
+func neighbourError(x, y []float64) float64 {
+	sorted, order := slices.Clone(x), make([]int, len(x))
+	floats.Argsort(sorted, order)
+	wrong, all, n := map[float64]float64{}, map[float64]float64{}, len(x)
+	for from := 0; from < n; {
+		to, count := from, map[float64]int{}
+		for ; to < n && sorted[to] == sorted[from]; to++ {
+			count[y[order[to]]]++
+		}
+		for _, i := range order[from:to] {
+			most := 0
+			all[y[i]]++
+			for class, rows := range count {
+				if class != y[i] {
+					most = max(most, rows)
+				}
+			}
+			switch own := count[y[i]] - 1; {
+			case to-from > 1 && own < most:
+				wrong[y[i]]++
+			case to-from > 1 && own == most:
+				wrong[y[i]] += 0.5
+			case to-from == 1:
+				near := from - 1
+				if from == 0 || to < n && sorted[to]-sorted[from] < sorted[from]-sorted[near] {
+					near = to
+				}
+				if y[order[near]] != y[i] {
+					wrong[y[i]]++
+				}
+			}
+		}
+		from = to
+	}
+	mean := 0.0
+	for class, rows := range all {
+		mean += wrong[class] / (rows * float64(len(all)))
+	}
+	return mean
+}

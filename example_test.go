@@ -207,7 +207,7 @@ func ExampleEstimate_classes() {
 	fmt.Printf("%.0f%% get the wrong class of %d, %.0f%% by cross-validation; a new row is %s\n", 100*e.Error,
 		len(e.Classes), 100*cv.Error, p.Class[0])
 	// Output:
-	// 5% get the wrong class of 3, 3% by cross-validation; a new row is setosa
+	// 4% get the wrong class of 3, 3% by cross-validation; a new row is setosa
 }
 
 // Several targets: two columns of one file, by one model of all examples.
@@ -227,8 +227,8 @@ func ExampleEstimate_targets() {
 			e.Targets[name].Baseline)
 	}
 	// Output:
-	// a: 16% of the variance is not explained
-	// b: 36% of the variance is not explained
+	// a: 3% of the variance is not explained
+	// b: 8% of the variance is not explained
 }
 
 // Rows of one patient are alike: where a column names the patients, whole ones are drawn and left out, and
@@ -262,6 +262,6 @@ func ExampleCrossValidate_groups() {
 			data.Groups != nil, e.Error, cv.Error, cv.PValue)
 	}
 	// Output:
-	// patients known: false; square error 1.7, by cross-validation 1.5, p = 0.05
-	// patients known: true; square error 3.3, by cross-validation 3.3, p = 0.55
+	// patients known: false; square error 1.6, by cross-validation 1.5, p = 0.05
+	// patients known: true; square error 2.7, by cross-validation 3.3, p = 0.55
 }

@@ -24,11 +24,12 @@ type plain struct {
 	problem *Problem
 	tests   []loss.Test // the caller's, then prediction and vote
 	period  int
-	done    int       // fits added
-	center  []float64 // the first fit, against cancellation in sums of powers
-	points  *Sums     // f - center, its square, vote; for independent fits one group, with products
-	left    *Sums     // tests of each example over the fits that leave it out
-	values  []float64 // workspace
+	done    int        // fits added
+	center  []float64  // the first fit, against cancellation in sums of powers
+	points  *Sums      // f - center, its square, vote; for independent fits one group, with products
+	left    *Sums      // tests of each example over the fits that leave it out
+	jack    *jackknife // of the first test
+	values  []float64  // workspace
 }
 
 func newPlain(p *Problem, tests []loss.Test) *plain {
@@ -39,6 +40,7 @@ func newPlain(p *Problem, tests []loss.Test) *plain {
 	}
 	a.left = NewSums(groups, len(p.Y), len(a.tests), false)
 	a.values = make([]float64, len(a.tests)+1)
+	a.jack = newJackknife(len(p.Y), p.Weights, a.period)
 	return a
 }
 
@@ -54,6 +56,9 @@ func (a *plain) Add(number int, weight, f []float64) {
 		a.values[0], a.values[1], a.values[2] = off, off*off, loss.Vote{}.Value(v, 0)
 		a.points.Add(group%len(a.points.groups), j, a.values[:3])
 	}
+	a.jack.add(weight, func(i int) float64 {
+		return a.tests[0].Value(f[a.problem.Site.At(i)], a.problem.Y[i])
+	})
 	first, end := resample.Judged(a.problem.Plan, number, len(weight))
 	for i := first; i < end; i++ {
 		if weight[i] != 0 {
@@ -81,6 +86,9 @@ func (a *plain) Averages() *Averages {
 	tests, mean := len(a.tests)-2, func(mean, _ float64) float64 { return mean }
 	for t, test := range a.tests[:tests] {
 		e := TestError{Test: test, Examples: a.means(t), EquivalentResamples: float64(a.done)}
+		if t == 0 {
+			e.DataSE = a.jack.se()
+		}
 		e.Error, e.SE = a.overExamples(t, mean)
 		e.BaggedError, e.BaggedSE = a.overExamples(tests, test.Value)
 		r.Tests = append(r.Tests, e)

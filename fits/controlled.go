@@ -38,6 +38,7 @@ type Controlled struct {
 	observed []float64   // workspace
 	leftOut  []*leftOut  // by test
 	absent   []int       // per example, the resamples that leave it out
+	jack     *jackknife  // of the first test
 }
 
 // pointResponses are f - center, (f - center)^2, votes.
@@ -58,6 +59,7 @@ func NewControlled(p Controls, tests []loss.Test) (*Controlled, error) {
 		center: x.center, points: newRegression(len(x.center), pointResponses),
 		unit: make([]unit, len(x.center)), examples: newRegression(n, 1+len(tests)),
 		observed: make([]float64, controls+pointResponses+len(tests))}
+	e.jack = newJackknife(n, p.Solution.Problem.Weights, e.period)
 	for _, test := range tests {
 		e.leftOut = append(e.leftOut, newLeftOut(&p, test))
 	}
@@ -104,6 +106,11 @@ func excess(o, first []float64, site int, mean, variance []float64, i int) {
 func (e *Controlled) addLeftOut(group int, weight, exact, first []float64) {
 	for _, l := range e.leftOut {
 		l.begin()
+	}
+	if len(e.leftOut) > 0 {
+		e.jack.add(weight, func(i int) float64 {
+			return e.leftOut[0].test.Value(exact[e.solution.SiteOf(i)], e.solution.Problem.Y[i])
+		})
 	}
 	o := e.observed[:controls+1+len(e.leftOut)]
 	for i, w := range weight {

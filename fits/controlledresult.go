@@ -143,6 +143,9 @@ func (e *Controlled) readTests(r *Averages) {
 			}
 		}
 		test.EquivalentResamples = gain * float64(r.Resamples)
+		if t == 0 {
+			test.DataSE = e.jack.se()
+		}
 		test.BaggedError, test.BaggedSE = e.bagged(l.test, bags)
 		if outOfRange(l.test, test.BaggedError) { // less the variance of mean predictions of the square loss
 			test.BaggedError = 0

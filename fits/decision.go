@@ -148,7 +148,11 @@ func (j *Joint) Average(plan resample.Plan, weights []float64) *Decided {
 		for k := range d.Share {
 			same += d.Share[k][i] * d.Share[k][i]
 		}
-		d.Disagreement = append(d.Disagreement, (1-same)*c/(c-1))
+		different := math.NaN()
+		if c > 1 {
+			different = (1 - same) * c / (c - 1)
+		}
+		d.Disagreement = append(d.Disagreement, different)
 	}
 	r := estimator.Averages()
 	d.Left, d.Warnings = r.Tests[0], r.Warnings

@@ -3,6 +3,7 @@ package fits
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"bootbench/loss"
@@ -62,6 +63,9 @@ type TestError struct {
 	// Error is the mean of Examples over the examples that were left out at least once, and SE its standard
 	// error by the delete-a-group jackknife: resample b (of those not skipped) is in group b/period mod 20.
 	Error, SE float64
+	// DataSE is the standard error of Error over data sets of this size by a jackknife over examples; 0:
+	// unknown, as for more than MostJackknifed of them, for dependent fits and for tests after the first.
+	DataSE float64
 	// EquivalentResamples is the number of resamples of plain averages with the same standard error.
 	EquivalentResamples float64
 	// Examples holds the mean left-out loss of each example, NaN for an example that was never left out, and
@@ -89,8 +93,9 @@ func (r *Averages) spread(y []float64) {
 	for i := range y {
 		unbiased := 1.0 // of the theory, or infinitely many resamples
 		if r.Absent != nil {
-			count := float64(r.Absent[i])
-			unbiased = count / (count - 1)
+			if unbiased = math.NaN(); r.Absent[i] > 1 {
+				unbiased = float64(r.Absent[i]) / float64(r.Absent[i]-1)
+			}
 		}
 		if square != nil {
 			off := r.OutOfBag[i] - y[i]

@@ -52,7 +52,7 @@ func (r *Averages) In(f Function) *Averages {
 			by = math.Abs(f.Unit)
 		}
 		t.Examples, t.ExamplesSE = scaled(t.Examples, by, 0), scaled(t.ExamplesSE, by, 0)
-		for _, v := range []*float64{&t.Error, &t.SE, &t.BaggedError, &t.BaggedSE} {
+		for _, v := range []*float64{&t.Error, &t.SE, &t.DataSE, &t.BaggedError, &t.BaggedSE} {
 			*v *= by
 		}
 	}

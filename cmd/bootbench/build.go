@@ -72,6 +72,10 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 
 // read reads DATA, chooses its model unless that is given, and draws a sample of its rows: see draw.
 func (a *app) read(o *options, path string, size sampler) (*problem, error) {
+	if o.sample > 0 && o.wholeDesign() {
+		return nil, usage.Errorf("--sample draws single rows: leave it out where groups, strata, " +
+			"folds or blocks are given, rows have counts, or the kernel is precomputed")
+	}
 	a.console.Progress("reading", 0, 1)
 	began := time.Now()
 	set, err := a.loadData(o, path)

@@ -124,6 +124,7 @@ type savedModel struct {
 	Data       string
 	Model      *report.Model
 	Multiclass string
+	Names      []string // of several targets
 	Reading    []string
 	Folds      int
 	report.Resampling
@@ -138,7 +139,10 @@ func loadModel(path string) (*savedModel, error) {
 	defer f.Close()
 	const longest = 1 << 30 // with the points of all rows
 	var s savedModel
-	if err := json.NewDecoder(io.LimitReader(f, longest)).Decode(&s); err != nil || s.Model == nil {
+	if err := json.NewDecoder(io.LimitReader(f, longest)).Decode(&s); err == nil && s.Names != nil {
+		return nil, usage.Errorf("--models: %s predicts %d targets, and models are compared on one: write "+
+			"the answers again with --target %s, and so for each", path, len(s.Names), s.Names[0])
+	} else if err != nil || s.Model == nil {
 		return nil, usage.Errorf(
 			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with "+
 				"estimate DATA --json %s)", path, path)

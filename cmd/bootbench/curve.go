@@ -7,14 +7,29 @@ import (
 	"slices"
 
 	"bootbench/bench"
+	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/resample"
 )
 
-// growingRatios are the sizes of subsamples for the extrapolation to more rows.
-const growingRatios = "0.2:0.9:5"
+// growingRatios are the sizes of subsamples of n rows for the extrapolation to more rows: five from a fifth
+// of the rows, but at least ten rows or, for fewer than 22, half of the last. Features and targets are scaled
+// by all rows, which makes the error of a model of fewer than ten by up to a third too low.
+func growingRatios(n int) (ratios []float64) {
+	const sizes, last = 5, 0.9
+	first := max(0.2, min(10/float64(n), last/2))
+	for k := range sizes {
+		ratios = append(ratios, first+(last-first)*float64(k)/(sizes-1))
+	}
+	return ratios
+}
+
+// fewRows is the number of rows up to which growing takes fewRowsResamples: fits are quick, and many are
+// needed for the standard error over data sets (fits.MostJackknifed), which takes fits without each pair of
+// rows.
+const fewRows, fewRowsResamples = fits.MostJackknifed, 1000
 
 // growingSample is the number of rows for which that takes about 20 s on two cores.
 func growingSample(_ context.Context, spec model.Spec) int {
@@ -32,8 +47,7 @@ func runCurve(a *app, o *options, data []string) error {
 	}
 	size, growing := standard.DefaultSample, !o.Given("ratio", "scheme", "blocks", "folds")
 	if growing { // extrapolate to more rows, by the errors of the examples
-		o.scheme = resample.Subsample{}.Name()
-		o.Default("ratio", growingRatios)
+		o.scheme, o.ratios = resample.Subsample{}.Name(), nil
 		size, q.NoPoints = growingSample, false
 	}
 	if err := o.checkScheme(o.ratios...); err != nil {
@@ -43,8 +57,16 @@ func runCurve(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if groups := p.spec.Set.Groups; growing && groups != nil && !o.Given("ratio") {
-		o.ratios = wholeGroups(o.ratios, 1+slices.Max(groups))
+	if n := p.spec.Set.N(); growing {
+		units := n
+		if groups := p.spec.Set.Groups; groups != nil {
+			units = 1 + slices.Max(groups)
+		} else if n <= fewRows && !o.Given("refine") {
+			q.Resamples = fewRowsResamples
+		}
+		if o.ratios = growingRatios(n); units <= fewRows || units < n {
+			o.ratios = whole(o.ratios, units)
+		}
 	}
 	path := &answer.Path{}
 	for i, ratio := range o.ratios {
@@ -108,13 +130,13 @@ func runCurve(a *app, o *options, data []string) error {
 	})
 }
 
-// wholeGroups are the nearest ratios that draw a whole number of groups, and leave at least one out.
-func wholeGroups(ratios []float64, groups int) (whole []float64) {
+// whole are the nearest ratios that draw a whole number of rows or groups, and leave at least one out.
+func whole(ratios []float64, units int) (nearest []float64) {
 	for _, ratio := range ratios {
-		drawn := min(max(1, math.Round(ratio*float64(groups))), float64(groups-1))
-		whole = append(whole, drawn/float64(groups))
+		drawn := min(max(1, math.Round(ratio*float64(units))), float64(units-1))
+		nearest = append(nearest, drawn/float64(units))
 	}
-	return slices.Compact(whole)
+	return slices.Compact(nearest)
 }
 
 // completeness is the status of an answer in parts.

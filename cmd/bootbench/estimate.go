@@ -86,29 +86,31 @@ var standard = answer.Question{Scheme: resample.Poisson{Ratio: 1}, Theory: answe
 // sampler is the number of rows to draw for a model that was chosen.
 type sampler = func(context.Context, model.Spec) int
 
+// allRows is the sample of all rows.
+const allRows = -1
+
+// wholeDesign reports whether a sample of single rows would divide what the flags say of the rows.
+func (o *options) wholeDesign() bool {
+	return o.grouped() || o.Given("strata", "blocks", "counts", "fold-column") ||
+		o.kernel == kernel.Precomputed.String()
+}
+
 // draw takes a random sample of the rows, of size --sample, or, if a search has chosen the model and there is
 // no design, of size byDefault.
 func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) error {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
-	designed := o.grouped() || o.Given("strata", "blocks", "counts", "fold-column") ||
-		p.spec.Kernel.Kind == kernel.Precomputed
-	switch asked, err := strconv.Atoi(o.sample); {
-	case o.sample == "all":
-	case o.sample == "":
-		if p.choice.by == "" || designed {
+	switch o.sample {
+	case allRows:
+	case 0:
+		if p.choice.by == "" || o.wholeDesign() {
 			return nil
 		}
 		if size = byDefault(ctx, p.spec); size < n {
 			p.choice.settings = append(p.choice.settings, "sample="+strconv.Itoa(size))
 		}
-	case err != nil || asked < 8:
-		return usage.Errorf("--sample is %q, must be all or a whole number of rows from 8 on", o.sample)
-	case designed:
-		return usage.Errorf("--sample draws single rows: leave it out where groups, strata, " +
-			"folds or blocks are given, rows have counts, or the kernel is precomputed")
 	default:
-		size = min(asked, n)
+		size = min(o.sample, n)
 	}
 	if size == n {
 		return nil

@@ -184,9 +184,6 @@ func summary(v any) any {
 			"model_file"} {
 			delete(v, name)
 		}
-		if _, file := v["model"].(string); file {
-			delete(v, "model")
-		}
 		for name, inner := range v {
 			v[name] = summary(inner)
 		}

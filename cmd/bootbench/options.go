@@ -29,7 +29,7 @@ type options struct {
 	read            dataset.Options // without the target and the next two
 	target          string
 	missing, unseen string
-	sample          string
+	sample          int // 0: by default; allRows: no sample
 
 	losses                           []string // losses that the command trains; nil: all
 	loss, classWeight, multiclass    string
@@ -141,7 +141,7 @@ func (o *options) declare() {
 	o.Add("sizes", func(name, help string) { o.IntSliceVar(&o.sizes, name, nil, help) })
 	o.Switch(&o.long, "long")
 	o.Text(&o.exportName, "export")
-	o.Text(&o.sample, "sample")
+	o.Value("sample", "", flags.WholeOr(&o.sample, 8, "all", allRows))
 
 	o.Group("Resampling")
 	o.Choice(&o.scheme, "scheme/weights", resample.Names(), "poisson")

@@ -53,7 +53,7 @@ func runTrain(a *app, o *options, data []string) error {
 		}
 		r.Format, write = libsvmFormat, file.Write
 	}
-	trained.Program, r.Model, r.ModelFile = report.Version(), o.model, o.model
+	trained.Program, r.ModelFile = report.Version(), o.model
 	a.mustFinish()
 	if err := files.Replace(o.model, write); err != nil {
 		return err

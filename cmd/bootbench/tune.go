@@ -183,7 +183,8 @@ func (o *options) chooseKernel(ctx context.Context, p tune.Problem, settings tun
 	for _, kind := range []kernel.Kind{kernel.RBF, kernel.Matern52, kernel.Linear} {
 		one := p
 		one.Spec.Kernel.Kind = kind
-		if one.Spec.Kernel.Validate(p.Spec.Set.D()) != nil { // it does not take the given length scale
+		unscaled := one.Scales == tune.Each && !one.Spec.Kernel.Scaled()
+		if unscaled || one.Spec.Kernel.Validate(p.Spec.Set.D()) != nil { // it takes no such length scales
 			continue
 		}
 		if one.Over, err = o.tuneAxes(&one.Spec); err != nil {

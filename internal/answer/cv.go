@@ -170,7 +170,7 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 	}
 	plan := resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: s.Model.Functions[0].Y}
 	known := &nestedFits{}
-	join := joining{command, plan, false, v.Design.Group, v.Metrics}
+	join := joining{command: command, plan: plan, group: v.Design.Group, metrics: v.Metrics}
 	a, err := s.each(ctx, join, func(p *part, onFit OnFit) (*report.Answer, error) {
 		own := v.settings(p, folds, repeats)
 		own.OnFit = onFit

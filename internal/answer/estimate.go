@@ -26,7 +26,7 @@ const defaultResamples = 200
 // Estimate is the answer at the examples: the theory's averages, refined by exact resamples.
 func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error) {
 	switch {
-	case s.classes() && hasWeights(q.Scheme):
+	case s.classes() && (hasWeights(q.Scheme) || neverAbsent(q.Scheme, s.Model.Set.N())):
 		return nil, errNoneLeftOut
 	case s.classes():
 		q.Resamples, q.Exact, q.NoPoints = max(2, cmp.Or(q.Resamples, defaultResamples)), Yes, true

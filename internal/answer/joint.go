@@ -19,24 +19,34 @@ import (
 // OneAgainstOne is the name of voting by pairs of classes.
 const OneAgainstOne = "ovo"
 
-// errNoneLeftOut refuses schemes with real weights for several classes.
-var errNoneLeftOut = model.InputError(errors.New("with real weights no row is left out to judge several " +
-	"classes by: take another scheme, or one class against the others"))
+// errNoneLeftOut refuses schemes that leave no row out, as those with real weights, for several classes.
+var errNoneLeftOut = model.InputError(errors.New("no row is left out to judge several classes by: take " +
+	"another scheme or ratio, or one class against the others"))
+
+// neverAbsent reports whether no resample of a scheme leaves one of n examples out.
+func neverAbsent(scheme resample.Scheme, n int) bool {
+	for i := range n {
+		if resample.ProbAbsent(scheme, i) > 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // joining is how the answers of several functions become one.
 type joining struct {
 	command string
 	plan    resample.Plan // of the fits
 	drawn   bool          // at random: errors have a standard error over resamples
+	redrawn bool          // with replacement: fits differ as those of other data do
 	group   []int         // over which errors vary; nil: over examples
 	metrics []string      // that are wanted
 }
 
 // drawn joins the answers about resamples of a scheme.
 func (s *Study) drawn(command string, scheme resample.Scheme, seed uint64, metrics []string) joining {
-	return joining{command, resample.Resamples{Scheme: scheme, Seed: seed, Y: s.Model.Functions[0].Y}, true,
-		s.Model.Set.Groups,
-		metrics}
+	plan := resample.Resamples{Scheme: scheme, Seed: seed, Y: s.Model.Functions[0].Y}
+	return joining{command, plan, true, redraws(scheme), s.Model.Set.Groups, metrics}
 }
 
 // classMetrics are the wanted metrics of decisions between several classes; nil for none.
@@ -75,6 +85,7 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 	}
 	q := &report.Quality{}
 	q.ExampleSE, q.Effective = calibration.StandardError(d.Left.Examples, set.Weights, how.group)
+	raiseSE(q, &d.Left, how.group)
 	var se *report.Number
 	if how.drawn {
 		se = report.NumberOf(d.Left.SE)
@@ -82,7 +93,7 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 	quote := report.NewQuote(a.TestLoss, report.Number(d.Left.Error), q, se)
 	a.Quote, a.Quality = &quote, q
 	a.Examples.Each, a.Examples.Weights = d.Left.Examples, set.Weights
-	if how.drawn && how.plan.Period() == 1 {
+	if how.redrawn {
 		a.Stability = meanKnown(d.Disagreement, set.Weights)
 	}
 	joinExact(s, a, each, d)

@@ -3,6 +3,7 @@ package answer
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -35,12 +36,26 @@ func (p *part) around(leftOut float64) *report.Errors {
 // nil if these are unknown. monteCarlo is its standard error over resamples; nil: none.
 func (p *part) judge(a *report.Answer, left *fits.TestError, outOfBag []float64, monteCarlo *float64) {
 	a.Quality = p.quality(left.Test, left.Error, left.Examples, outOfBag)
+	raiseSE(a.Quality, left, p.model.Set.Groups)
 	var se *report.Number
 	if monteCarlo != nil {
 		se = report.NumberOf(*monteCarlo)
 	}
 	quote := report.NewQuote(left.Test.Name(), report.Number(left.Error), a.Quality, se)
 	a.Quote, a.Examples.Each, a.OutOfBag = &quote, left.Examples, outOfBag
+}
+
+// mostRaised bounds the standard error by the jackknife, relative to the spread over examples. Of errors with
+// steps, as of few labels, the jackknife is too large; the standard deviation over tables was at most 1.4
+// times the spread.
+const mostRaised = 2
+
+// raiseSE makes the standard error over data sets that of the jackknife where this is larger: the spread over
+// examples lacks what the training rows, which they share, contribute. It is for single rows, not groups.
+func raiseSE(q *report.Quality, left *fits.TestError, groups []int) {
+	if q != nil && groups == nil && left.DataSE > float64(q.ExampleSE) {
+		q.ExampleSE = min(report.Number(left.DataSE), mostRaised*q.ExampleSE)
+	}
 }
 
 // quality compares a left-out error with a baseline. Its standard error is over groups, if there are any.
@@ -57,10 +72,15 @@ func (p *part) quality(test loss.Test, mean float64, perExample, outOfBag []floa
 	return q
 }
 
-// addStability adds how much left-out predictions change with the resample. Resamples stand for other data;
-// folds, which share most rows, do not.
+// redraws reports whether resamples of a scheme stand for other data: draws with replacement do. Folds, and
+// subsamples without replacement, share most rows, and real weights leave none out.
+func redraws(scheme resample.Scheme) bool {
+	return slices.Contains([]string{resample.Poisson{}.Name(), resample.Multinomial{}.Name()}, scheme.Name())
+}
+
+// addStability adds how much left-out predictions change with the resample.
 func (p *part) addStability(a *report.Answer, scheme resample.Scheme, r *fits.Averages) {
-	if scheme.Period() > 1 || hasWeights(scheme) {
+	if !redraws(scheme) {
 		return
 	}
 	if p.labels() {

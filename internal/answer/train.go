@@ -101,7 +101,9 @@ func (s *Study) Train(ctx context.Context) (*model.Predictor, error) {
 func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *report.Training, error) {
 	r := &report.Training{Command: "train", Subject: s.Subject, Bias: s.Model.Bias}
 	r.Remark(s.Model.Warnings()...)
-	r.Subject.Model = nil // Training has another field of this name
+	if len(s.Model.Set.Columns) > 1 { // each in its unit
+		r.Subject.Model = nil
+	}
 	var all []*model.Predictor
 	for _, p := range s.parts() {
 		began := time.Now()

@@ -9,8 +9,7 @@ import (
 type Training struct {
 	Command string `json:"command"`
 	Subject
-	Model          string `json:"model"`             // its file, as ModelFile
-	ModelFile      string `json:"model_file"`        // other answers have the hyperparameters under model
+	ModelFile      string `json:"model_file"`
 	Format         string `json:"format"`            // json or libsvm
 	Labels         []int  `json:"labels,omitempty"`  // in a file of LIBSVM, of the classes +1 and -1
 	Bias           bool   `json:"bias"`              // the predictor has a bias term
@@ -36,7 +35,7 @@ func (t *Training) fill(s *Sheet, _ bool) { s.Status = t.Status }
 
 func (t *Training) document() *document {
 	d := about("Model of", t.Subject)
-	d.Lead = fmt.Sprintf("A model of the %d rows of %s is in %s.", t.N, ShortName(t.Data), t.Model)
+	d.Lead = fmt.Sprintf("A model of the %d rows of %s is in %s.", t.N, ShortName(t.Data), t.ModelFile)
 	d.gap()
 	if m := t.Perceptron; m != nil {
 		mistakes := 0
@@ -58,7 +57,7 @@ func (t *Training) document() *document {
 	if t.Labels != nil {
 		labels = fmt.Sprintf(", labels %d and %d", t.Labels[0], t.Labels[1])
 	}
-	d.line("model file", "%s (%s%s)", t.Model, t.Format, labels)
+	d.line("model file", "%s (%s%s)", t.ModelFile, t.Format, labels)
 	d.cost(t.Cost)
 	return d
 }

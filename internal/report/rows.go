@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -66,15 +67,35 @@ func (r *Rows) document() *document {
 	}
 	d.line(doubt, "%s", by)
 	d.line("value", "%s", what)
-	d.line("influence", "how much the error on new rows rises with the row's weight")
-	d.line("twin", "a row with the same features and another target")
-	d.gap()
-	d.table([]head{"<row", "target", "predicted", head(doubt), "value", "influence", "twin"},
+	heads, cells := known([]head{"<row", "target", "predicted", head(doubt), "value", "influence", "twin"},
 		each(r.Rows[:min(shownRows, len(r.Rows))], Row.cells))
+	if slices.Contains(heads, "influence") {
+		d.line("influence", "how much the error on new rows rises with the row's weight")
+	}
+	if slices.Contains(heads, "twin") {
+		d.line("twin", "a row with the same features and another target")
+	}
+	d.gap()
+	d.table(heads, cells)
 	if len(r.Rows) > shownRows {
 		d.paragraph(fmt.Sprintf("the first %d of %d rows: Sheet.Table has all", shownRows, len(r.Rows)))
 	}
 	return d
+}
+
+// known are the columns of a table of which a cell has a value.
+func known(heads []head, rows [][]string) (some []head, cells [][]string) {
+	cells = make([][]string, len(rows))
+	for k, name := range heads {
+		if !slices.ContainsFunc(rows, func(row []string) bool { return row[k] != "-" && row[k] != "" }) {
+			continue
+		}
+		some = append(some, name)
+		for i, row := range rows {
+			cells[i] = append(cells[i], row[k])
+		}
+	}
+	return some, cells
 }
 
 // fill adds the table of all rows to the sheet.

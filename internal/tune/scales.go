@@ -30,14 +30,14 @@ func DefaultScales(spec *model.Spec) Scales {
 // choice becomes the Alternative.
 func runScales(ctx context.Context, p Problem, settings Settings) (*Result, error) {
 	scales := p.Scales
+	if scales == Each && !p.Spec.Kernel.Scaled() {
+		return nil, fmt.Errorf("%w: kernel %v has no length scales to choose", model.ErrInput,
+			p.Spec.Kernel.Kind)
+	}
 	p.Scales = AsGiven
 	one, err := Run(ctx, p, settings)
 	if err != nil || one.Cancelled {
 		return one, err
-	}
-	if scales == Each && !one.Spec.Kernel.Scaled() {
-		return nil, fmt.Errorf("%w: kernel %v has no length scales to choose", model.ErrInput,
-			one.Spec.Kernel.Kind)
 	}
 	if scales == IfBetter && !separable(one) {
 		return one, nil

@@ -96,8 +96,8 @@ func readTrained(p *part, a *report.Answer, of *model.Predictor, in *dataset.Inp
 		}
 		scores = calibration.NewScores(len(rows.Target), rows.Weight, rows.Group)
 		own.Intervals.Residuals = ScaledResiduals
-		t, err := jackknifed(refits, scores, rows.Group, in, q.Level, ScaledResiduals, of.TargetMean,
-			rows.Unit)
+		t, err := jackknifed(refits, scores, rows.Group, in, q.Level, ScaledResiduals, rows.Choice,
+			of.TargetMean, rows.Unit)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/internal/testutil"
+	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/loss"
 )
@@ -124,4 +125,22 @@ func indicator(is bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// TestChosenIntervals: intervals of a model whose length scales were chosen on the same rows are wider than
+// those of the same model as a given one, by the factor of its file, and cover more.
+func TestChosenIntervals(t *testing.T) {
+	set, fresh := load(t, "synthetic:friedman1,n=50"), load(t, "synthetic:friedman1,n=400,seed=8")
+	r := testutil.Must(tune.Run(t.Context(), tune.Problem{Spec: model.NewSpec(set, nil), Scales: tune.Each},
+		tune.Settings{}))(t)
+	given := r.Spec
+	given.Chosen = nil
+	wide, narrow := byTrained(t, r.Spec, fresh, 0.9), byTrained(t, given, fresh, 0.9)
+	p := testutil.Must(testutil.Must(answer.New(t.Context(), r.Spec, nil))(t).Train(t.Context()))(t)
+	ratio := *wide.Width / *narrow.Width
+	if off := math.Abs(ratio/p.LeftOut.Rows.Choice - 1); !(ratio > 1.05 && off < 0.05) ||
+		*wide.Coverage <= *narrow.Coverage {
+		t.Errorf("width %v and coverage %v, of a given model %v and %v; factor %v", *wide.Width,
+			*wide.Coverage, *narrow.Width, *narrow.Coverage, p.LeftOut.Rows.Choice)
+	}
 }

@@ -96,6 +96,10 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*r
 		err = s.fitAll(ctx) // refuses bad input before a long solve
 	}
 	trained := make([]*trained, len(s.Model.Functions))
+	var choice report.Checks
+	if q.Intervals.closedForm(s.Model, q.Scheme) && err == nil {
+		choice = s.choose(ctx)
+	}
 	for k := range trained { // before the theory takes the kernel matrix
 		if err == nil {
 			trained[k], err = s.part(k).jackknife(in, &q)
@@ -114,6 +118,7 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*r
 		return p.predict(ctx, in, &q)
 	})
 	if err == nil {
+		a.Add(choice...)
 		err = addSupport(a, s.Model.SupportOf, in)
 	}
 	return a, err

@@ -241,6 +241,25 @@ func (x *risk) quote(a *report.Answer, set *dataset.Set, level float64) {
 	}
 }
 
+// chooseFrom chooses the chosen hyperparameters for other rows, by descent from the present values.
+func (s *Study) chooseFrom(ctx context.Context, set *dataset.Set) (model.Spec, error) {
+	p := tune.Problem{Spec: s.Model.Spec}
+	for _, name := range s.Model.Spec.Chosen {
+		p.Over = append(p.Over, tune.Axis{Name: name, Given: true})
+	}
+	return chosenFor(ctx, p, set)
+}
+
+// chosenFor chooses a specification for other rows.
+func chosenFor(ctx context.Context, p tune.Problem, set *dataset.Set) (model.Spec, error) {
+	p.Spec.Set = set
+	r, err := tune.Run(ctx, p, tune.Settings{})
+	if err != nil {
+		return model.Spec{}, err
+	}
+	return r.Spec, nil
+}
+
 // chosenAgain corrects errors for the choice of many hyperparameters, which is made again without each of a
 // few folds, from the chosen values on: times the ratio of the errors with and without, whose standard error
 // is over rows.
@@ -250,18 +269,7 @@ func (s *Study) chosenAgain(ctx context.Context, v Validation, found []*risk) er
 	if err != nil {
 		return err
 	}
-	v.Anew, v.Choose = "a model chosen", func(ctx context.Context, set *dataset.Set) (model.Spec, error) {
-		p := tune.Problem{Spec: s.Model.Spec}
-		p.Spec.Set = set
-		for _, name := range s.Model.Spec.Chosen {
-			p.Over = append(p.Over, tune.Axis{Name: name, Given: true})
-		}
-		r, err := tune.Run(ctx, p, tune.Settings{})
-		if err != nil {
-			return model.Spec{}, err
-		}
-		return r.Spec, nil
-	}
+	v.Anew, v.Choose = "a model chosen", s.chooseFrom
 	again, err := s.CrossValidate(ctx, v)
 	if err != nil {
 		return err

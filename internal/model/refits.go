@@ -83,7 +83,9 @@ type TrainingRows struct {
 	Group  []int     `json:"group,omitempty"`
 	Noise  float64   `json:"noise"` // in units of the fit
 	Unit   float64   `json:"unit"`  // of the fit, in units of the target
-	Bias   bool      `json:"bias"`
+	// by which errors without a row are multiplied, for the choice of the model on all rows
+	Choice float64 `json:"choice"`
+	Bias   bool    `json:"bias"`
 }
 
 // TrainingRows are the rows of the model for a predictor of it; nil if there is no closed form, or if the
@@ -94,7 +96,7 @@ func (m *Model) TrainingRows(p *Predictor) *TrainingRows {
 		m.Kernel.Kind == kernel.Precomputed || len(p.Weight) != m.Sites() {
 		return nil
 	}
-	r := &TrainingRows{nil, m.Y, m.Set.Weights, m.Set.Groups, t.Noise, m.Unit, m.Bias}
+	r := &TrainingRows{nil, m.Y, m.Set.Weights, m.Set.Groups, t.Noise, m.Unit, 1, m.Bias}
 	if m.Merged() > 0 {
 		r.Site = m.Site
 	}
@@ -115,8 +117,8 @@ func (r *TrainingRows) check(sites int) error {
 			return fmt.Errorf("row %d has no group or no weight", i+1)
 		}
 	}
-	if !(r.Noise > 0) || !(r.Unit > 0) {
-		return errors.New("the noise or the unit of the rows is not positive")
+	if !(r.Noise > 0) || !(r.Unit > 0) || !(r.Choice >= 1) {
+		return errors.New("the noise, the unit or the factor of the rows is out of range")
 	}
 	return nil
 }

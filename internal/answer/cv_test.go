@@ -327,9 +327,9 @@ func TestPValue(t *testing.T) {
 	}
 	numbers := targets
 	numbers.Columns = targets.Columns[:1]
-	pairs, stratum := make([]int, n), make([]int, n)
+	pairs, stratum, unequal, weights := make([]int, n), make([]int, n), make([]int, n), make([]float64, n)
 	for i := range n {
-		pairs[i], stratum[i] = i/2, i%2
+		pairs[i], stratum[i], unequal[i], weights[i] = i/2, i%2, int(math.Sqrt(2*float64(i))), 1+float64(i%3)
 	}
 	square, hinge := loss.Square{Noise: 2}, loss.Hinge{C: 2}
 	for what, spec := range map[string]model.Spec{"numbers": model.NewSpec(&numbers, square),
@@ -337,9 +337,14 @@ func TestPValue(t *testing.T) {
 		"pairs": model.NewSpec(three, hinge), "targets": model.NewSpec(&targets, square)} {
 		spec.Pairs = what == "pairs"
 		for name, design := range map[string]resample.Design{"rows": {}, "groups": {Group: pairs},
+			"unequal groups": {Group: unequal}, "rows of weights, twice": {},
 			"strata": {Stratum: stratum}, "blocks": {Block: 6}, "rows, standardised without each fold": {}} {
 			design.N = n
 			v := answer.Validation{Design: design, Folds: 4, Permutations: permutations}
+			if of := *spec.Set; strings.Contains(name, "weights") {
+				of.Weights, v.Repeats = weights, 2
+				spec.Set = &of
+			}
 			if strings.Contains(name, "standardised") {
 				v.Choose = func(_ context.Context, set *dataset.Set) (model.Spec, error) {
 					other := spec
@@ -369,6 +374,40 @@ func TestPValue(t *testing.T) {
 			if want := asGood / (1 + permutations); math.Abs(float64(*a.PValue)-want) > 1e-12 {
 				t.Errorf("%s, %s: p-value %v, one by one %v", what, name, *a.PValue, want)
 			}
+		}
+	}
+}
+
+// TestRareClass: where a class has one row, the choice without it sees only classes that have rows; a choice of
+// the same model gives the errors of that model, for each class against the others and for pairs.
+func TestRareClass(t *testing.T) {
+	set := threeClasses(t).Head(30)
+	y := set.Columns[0].Y
+	for i := range y {
+		y[i] = float64(i % 2)
+	}
+	y[7] = 2
+	for _, pairs := range []bool{false, true} {
+		spec := model.NewSpec(set, loss.Hinge{C: 2})
+		spec.Pairs, spec.Standardize = pairs, false
+		v := answer.Validation{Design: resample.Design{N: set.N()}, Folds: 5, Repeats: 1}
+		validate := func() *report.Answer {
+			return testutil.Must(testutil.Must(answer.New(t.Context(), spec, nil))(t).CrossValidate(t.Context(),
+				v))(t)
+		}
+		want := validate()
+		v.Choose = func(_ context.Context, of *dataset.Set) (model.Spec, error) {
+			for k, name := range of.Levels() {
+				if !slices.Contains(of.Columns[0].Y, float64(k)) {
+					t.Errorf("no row of %s", name)
+				}
+			}
+			other := spec
+			other.Set = of
+			return other, nil
+		}
+		if got := validate(); !slices.Equal(got.Points.Class, want.Points.Class) {
+			t.Errorf("pairs %v: %v, want %v", pairs, got.Points.Class, want.Points.Class)
 		}
 	}
 }

@@ -78,12 +78,37 @@ func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
 			}
 		}
 	}
-	spec, err := t.choose(t.ctx, drawn)
+	spec, err := t.choose(t.ctx, present(drawn))
 	if err != nil {
 		return nil, err
 	}
+	spec.Set = drawn
 	spec.Pairs = t.part.model.Spec.Pairs
 	return predictionsOf(t.ctx, t.part.study, spec, t.part.model.Set)
+}
+
+// present is a set without those of several classes that no row has: a choice judges a model of each class.
+func present(set *dataset.Set) *dataset.Set {
+	if len(set.Levels()) < 3 {
+		return set
+	}
+	column, class := set.Columns[0], ClassesOf(set.Columns[0].Y)
+	levels, number := column.Levels, make([]float64, len(column.Levels))
+	column.Levels, column.Y = nil, nil
+	for k, name := range levels {
+		if number[k] = float64(len(column.Levels)); slices.Contains(class, k) {
+			column.Levels = append(column.Levels, name)
+		}
+	}
+	if n := len(column.Levels); n < 2 || n == len(levels) {
+		return set
+	}
+	for _, k := range class {
+		column.Y = append(column.Y, number[k])
+	}
+	of := *set
+	of.Columns = []dataset.Column{column}
+	return &of
 }
 
 // predictionsOf are the predictions of all functions of the study at inputs by the model of a specification,

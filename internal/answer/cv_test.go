@@ -378,8 +378,8 @@ func TestPValue(t *testing.T) {
 	}
 }
 
-// TestRareClass: where a class has one row, the choice without it sees only classes that have rows; a choice of
-// the same model gives the errors of that model, for each class against the others and for pairs.
+// TestRareClass: where a class has one row, the choice without it sees only classes that have rows; a choice
+// of the same model gives the decisions of that model, for each class against the others and for pairs.
 func TestRareClass(t *testing.T) {
 	set := threeClasses(t).Head(30)
 	y := set.Columns[0].Y
@@ -392,8 +392,8 @@ func TestRareClass(t *testing.T) {
 		spec.Pairs, spec.Standardize = pairs, false
 		v := answer.Validation{Design: resample.Design{N: set.N()}, Folds: 5, Repeats: 1}
 		validate := func() *report.Answer {
-			return testutil.Must(testutil.Must(answer.New(t.Context(), spec, nil))(t).CrossValidate(t.Context(),
-				v))(t)
+			study := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+			return testutil.Must(study.CrossValidate(t.Context(), v))(t)
 		}
 		want := validate()
 		v.Choose = func(_ context.Context, of *dataset.Set) (model.Spec, error) {

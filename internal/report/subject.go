@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
@@ -206,7 +207,9 @@ func (d *document) source(s Subject) {
 func (s *Subject) parameters() string {
 	w := s.ClassWeights
 	weights := fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
-	return nonzero(", noise variance %v", s.Noise) + nonzero(", C = %v", s.C) +
+	// chosen for its predictions it estimates no noise; the evidence is a likelihood of it
+	ridge := s.ChosenBy != "" && !strings.Contains(s.ChosenBy, "evidence")
+	return nonzero(either(ridge, ", ridge %v", ", noise variance %v"), s.Noise) + nonzero(", C = %v", s.C) +
 		either(w != loss.ClassWeights{}, weights, "") +
 		nonzero(", epsilon = %v", s.Epsilon)
 }

@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import tempfile
+import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -29,7 +30,11 @@ def run(command, *arguments, **options):
     done = subprocess.run(line, capture_output=True, text=True)
     if done.returncode not in (0, 3):  # 3: not converged, the answer is there with its residual
         raise (ValueError if done.returncode == 2 else RuntimeError)(done.stderr.strip())
-    return json.loads(done.stdout)
+    answer = json.loads(done.stdout)
+    for check in answer.get("checks", []):
+        if check["level"] == "issue":
+            warnings.warn("{code} {text}: {cure}".format(**check), stacklevel=2)
+    return answer
 
 
 class _Bootbench(BaseEstimator):

@@ -89,9 +89,6 @@ func runTune(a *app, o *options, data []string) error {
 		d.StandardError = d.Quality.ExampleSE
 	}
 	d.Command = "tune"
-	for _, text := range r.Bounds {
-		d.Add(report.AtTheEdge.Check(1, "widen the range of the search", "%s", text))
-	}
 	return a.answer(d, nil)
 }
 
@@ -125,6 +122,9 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	}
 	if r, err = run(a.ctx, *p, settings); err != nil {
 		return nil, c, err
+	}
+	for _, b := range r.Bounds {
+		a.found.Add(report.AtTheEdge.Check(b.Value, "widen the range of the search", "%s", b.Text))
 	}
 	c = choice{by: r.String(), seconds: time.Since(began).Seconds()}
 	if len(r.Over) > 0 {

@@ -25,6 +25,62 @@ const fewExamples = 20
 // than a sixth.
 const fewGroups = 8
 
+// judgement are the checks of an estimated error of models of a set.
+func judgement(a *report.Answer, set *dataset.Set) report.Checks {
+	return slices.Concat(a.Quality.Check(a.Error), FewChecks(set), correction(a), imbalance(a.Quality, set))
+}
+
+// correction says that the error of a chosen model on the rows that chose it differs from the error that is
+// corrected for the choice by more than two standard errors.
+func correction(a *report.Answer) report.Checks {
+	if a.Trained == nil || a.Uncorrected == nil {
+		return nil
+	}
+	off := float64((a.Error - *a.Uncorrected) / a.ErrorSE)
+	if !(math.Abs(off) > 2) {
+		return nil
+	}
+	plain, corrected := float64(*a.Uncorrected), float64(a.Error)
+	if a.Quality != nil && a.Quality.RSquared != nil {
+		plain, corrected = math.Sqrt(plain), math.Sqrt(corrected)
+	}
+	return report.Checks{report.Correction.Check(off,
+		"quote the corrected error, and choose fewer numbers or take more rows",
+		"without correction for the %s the error is %.4g; corrected it is %.4g, which differs by %.2g "+
+			"standard errors", strings.Join(a.CorrectedFor, " and "), plain, corrected, math.Abs(off))}
+}
+
+// unequal is the ratio of the largest to the smallest class from which on the balanced error is shown.
+const unequal = 9
+
+// imbalance is the verdict by the balanced error where classes are unequal: its standard error is at most
+// half the root of the sum of 1/n over the classes, by their number.
+func imbalance(q *report.Quality, set *dataset.Set) report.Checks {
+	if q == nil || q.Balanced == nil || set.AreNumbers() {
+		return nil
+	}
+	count := make([]float64, len(set.Levels()))
+	for _, class := range ClassesOf(set.Columns[0].Y) {
+		count[class]++
+	}
+	most, least := floats.MaxIdx(count), floats.MinIdx(count)
+	if !(count[most] >= unequal*count[least]) || count[least] < 2 {
+		return nil
+	}
+	k, variance := float64(len(count)), 0.0
+	for _, rows := range count {
+		variance += 0.25 / rows
+	}
+	chance, verdict := 1-1/k, "nothing that these rows can show"
+	if float64(*q.Balanced) < chance-2*math.Sqrt(variance)/k {
+		verdict = "something"
+	}
+	share := count[least] / floats.Sum(count)
+	return report.Checks{report.Imbalance.Check(share, "judge by the balanced error",
+		"%.2g%% of the rows are of class %s: by the balanced error, %.3g where guessing has %.3g, the model "+
+			"has learned %s", 100*share, set.Levels()[least], *q.Balanced, chance, verdict)}
+}
+
 // FewChecks are the checks of an estimate from few examples or groups, or from few that have the weight.
 func FewChecks(set *dataset.Set) report.Checks {
 	n := set.N()

@@ -281,8 +281,7 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 		quote := report.NewQuote(a.TestLoss, report.Number(left.Error), a.Quality, nil)
 		a.Quote = &quote
 	}
-	a.Add(a.Quality.Check(a.Error)...)
-	a.Add(FewChecks(p.model.Set)...)
+	a.Add(judgement(a, p.model.Set)...)
 	points := &report.Points{Names: p.model.Set.RowNames, Mean: r.OutOfBag, Error: left.Examples}
 	var probabilities *Probabilities
 	if p.labels() && !v.ErrorsAlone {

@@ -7,6 +7,7 @@ import (
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/report"
 	"bootbench/linalg"
 	"bootbench/resample"
 )
@@ -91,5 +92,31 @@ func TestPartitions(t *testing.T) {
 			c.folds > 0 && (err != nil || p.Period() != c.folds || p.what != says) {
 			t.Errorf("%q, %v, want %d %q", p.what, err, c.folds, says)
 		}
+	}
+}
+
+// TestCorrection: the error of a chosen model is compared with the corrected one in standard errors of that,
+// and shown as root mean squares of numbers.
+func TestCorrection(t *testing.T) {
+	for _, c := range []struct {
+		plain, corrected, se report.Number
+		numbers              bool
+		says                 string
+	}{{0.19, 0.25, 0.02, false, "for the length scales the error is 0.19; corrected it is 0.25"},
+		{4, 9, 1, true, "is 2; corrected it is 3, which differs by 5 standard errors"},
+		{0.22, 0.25, 0.02, false, ""}, {0.3, 0.25, 0.02, false, "differs by 2.5 standard errors"}} {
+		a := &report.Answer{
+			Trained: &report.Trained{CorrectedFor: []string{"length scales"}, Uncorrected: &c.plain},
+			Quote:   &report.Quote{Error: c.corrected, ErrorSE: c.se}, Quality: &report.Quality{}}
+		if c.numbers {
+			a.Quality.RSquared = report.NumberOf(0.5)
+		}
+		said := strings.Join(correction(a).Issues(), "; ")
+		if !strings.Contains(said, c.says) || (said == "") != (c.says == "") {
+			t.Errorf("%+v: %q", c, said)
+		}
+	}
+	if said := correction(&report.Answer{Quote: &report.Quote{Error: 1}}); said != nil {
+		t.Errorf("of a given model: %v", said)
 	}
 }

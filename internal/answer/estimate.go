@@ -240,12 +240,10 @@ func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit
 func (s *Study) Caution(a *report.Answer) {
 	for k, name := range a.Names {
 		one := a.Targets[name]
-		one.Add(one.Quality.Check(one.Error)...)
-		one.Add(FewChecks(s.part(k).model.Set)...)
+		one.Add(judgement(one, s.part(k).model.Set)...)
 		a.AddOf(name, &one.Findings)
 	}
 	if a.Names == nil {
-		a.Add(a.Quality.Check(a.Error)...)
-		a.Add(FewChecks(s.Model.Set)...)
+		a.Add(judgement(a, s.Model.Set)...)
 	}
 }

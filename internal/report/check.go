@@ -45,7 +45,10 @@ var (
 	OtherColumns  = kind("BB017", issue, "new rows differ from the data's columns")
 	OutsideData   = kind("BB018", issue, "rows outside the data")
 
+	Imbalance = kind("BB019", tip, "unequal classes")
+
 	NoBetter   = kind("BB021", issue, "no better than the baseline")
+	Correction = kind("BB022", issue, "the choice flatters the error")
 	AtTheEdge  = kind("BB023", issue, "at the edge of the search")
 	Narrow     = kind("BB024", issue, "narrow kernel")
 	OtherSide  = kind("BB025", issue, "class and probability disagree")

@@ -110,14 +110,15 @@ func (s span) outside(value float64) float64 {
 // onBound is the distance from a bound, as a logarithm, below which a value lies on it.
 const onBound = 0.05
 
-// noteBounds lists the chosen values on a bound.
+// noteBounds lists the chosen values on a bound, without the length scales of features that tell nothing.
 func (s *search) noteBounds() {
 	for k, h := range s.result.Over {
 		at, value := s.spans[k], h.Value(&s.result.Spec)
 		for i, bound := range []float64{at.from, at.to} {
-			if math.Abs(math.Log(value/bound)) < onBound {
-				s.result.Bounds = append(s.result.Bounds, fmt.Sprintf("%v is on its %s bound %.4g", h,
-					[]string{"lower", "upper"}[i], bound))
+			unused := i == 1 && h.Name == "length-scale" && len(s.result.Spec.Kernel.LengthScale) > 1
+			if math.Abs(math.Log(value/bound)) < onBound && !unused {
+				s.result.Bounds = append(s.result.Bounds, Bound{value,
+					fmt.Sprintf("%v is on its %s bound %.4g", h, []string{"lower", "upper"}[i], bound)})
 			}
 		}
 	}

@@ -111,11 +111,17 @@ type Result struct {
 	RunnerUp  float64                // relative difference of the grid's second best value; NaN without one
 	Path      []Evaluation
 	Failures  int
-	Bounds    []string // hyperparameters whose value lies on a bound, and on which
-	Cancelled bool     // the search ended early, with ctx
+	Bounds    []Bound // hyperparameters whose value lies on a bound
+	Cancelled bool    // the search ended early, with ctx
 	// Alternative has one length scale for all features if Spec has one for each, or conversely; nil if it
 	// was not tried.
 	Alternative *Result
+}
+
+// Bound says that a hyperparameter lies on a bound of its range, where the best value may be outside.
+type Bound struct {
+	Value float64
+	Text  string
 }
 
 // ErrNone: no model could be evaluated.

@@ -154,7 +154,7 @@ func TestStops(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=40", LeaveOneOut)
 	p.Over[1] = Axis{Name: "noise", From: 20, To: 30}
 	if r, err = Run(t.Context(), p, Settings{}); err != nil || len(r.Bounds) != 1 ||
-		!strings.Contains(r.Bounds[0], "noise is on its lower bound 20") {
+		!strings.Contains(r.Bounds[0].Text, "noise is on its lower bound 20") {
 		t.Errorf("bounds: %v, %v", err, r.Bounds)
 	}
 }

@@ -98,7 +98,7 @@ const (
 // before a colon names other rows, and words after an @ lead to a part of the answer.
 const laws = `
 NLCT | loo KIND | cv KIND --folds loo | error error_se class confusion | 1e-6
-NLCPT | cv KIND --fold-column g | shuffled: SAME | error error_se confusion mean class | 2e-3
+NLCPT | cv KIND --fold-column g | shuffled: SAME | error confusion mean class | 2e-3
 NLT | estimate KIND --refine none --tol 1e-9 | shuffled: SAME | mean variance | 1e-6
 NLCPT | cv KIND --folds 4 | units: SAME | r_squared balanced_error confusion | 1e-6
 NLCPT | estimate KIND | units: SAME | r_squared balanced_error confusion | 1e-4
@@ -116,10 +116,10 @@ NLCPT | copied: cv KIND --folds loo --groups g | counted: cv KIND --folds loo --
 NLCT | counted: cv KIND --folds loo --weights w | counted: loo KIND --weights w | error | 1e-6
 NLT | copied: estimate KIND --refine none --groups none | counted: estimate KIND --refine 20 --weights w |
 	apparent_error | 1e-4
-NLT | estimate KIND --refine none | predict KIND --test ROWS --refine none | mean variance | 1e-6
+NLT | estimate KIND --refine none | predict KIND --test ROWS --refine none | variance | 1e-6
 NLCT | estimate KIND | curve KIND --ratio 0.5,1 @results.1 | test_error | 1e-3
 NLCT | cv KIND --folds 4 --repeats 1 |
-	grid KIND --by cv --folds 4 --over kernel=rbf,matern52 @results.0.validation | error error_se | 1e-6
+	grid KIND --by cv --folds 4 --over kernel=rbf,matern52 @results.0.validation | error | 1e-6
 NLCT | estimate KIND | grid KIND --over kernel=rbf,matern52 @results.0.estimate |
 	test_error standard_error | 1e-6
 NLCPT | cv KIND --folds 4 --workers 1 | cv KIND --folds 4 --workers 3 | error error_se mean confusion | 0
@@ -129,7 +129,7 @@ NLT | predict KIND --test NEW --refine 20 | SAME --engine lowrank | mean test_er
 NLCPT | cv KIND --folds 4 | SAME --engine lowrank | error mean | 2e-2
 C | retrain KIND --resamples 200 --scheme poisson | estimate KIND --refine 200 --scheme poisson | class | 0
 LCP | cv KIND --fold-column g --no-standardize | SAME --refit-preprocessing |
-	error error_se confusion class | 1e-9
+	error confusion class | 1e-9
 LCP | sorted: cv KIND --no-standardize --blocks 8 --folds 4 | sorted: SAME --refit-preprocessing |
 	error error_se confusion class | 1e-9
 T | estimate KIND @targets.z | estimate ALONE --loss square --noise 10% --gamma 0.5 |

@@ -95,7 +95,13 @@ func runCV(a *app, o *options, data []string) error {
 			return spec, nil
 		}
 	}
-	return a.ask(p, func(s *answer.Study) (report.Result, error) { return s.CrossValidate(a.ctx, v) })
+	return a.ask(p, func(s *answer.Study) (report.Result, error) {
+		r, err := s.CrossValidate(a.ctx, v)
+		if err == nil && v.Choose == nil && v.Design.Block == 0 {
+			s.AddInterval(a.ctx, r, v.Seed, o.asked.Level)
+		}
+		return r, err
+	})
 }
 
 // canRefit reports whether features can be standardised again without every fold.
@@ -144,6 +150,10 @@ func runLOO(a *app, o *options, data []string) error {
 		methods = leaveout.All()
 	}
 	return a.ask(p, func(s *answer.Study) (report.Result, error) {
-		return s.LeaveOneOut(a.ctx, methods...)
+		r, err := s.LeaveOneOut(a.ctx, methods...)
+		if err == nil {
+			s.AddInterval(a.ctx, r, o.asked.Seed, o.asked.Level)
+		}
+		return r, err
 	})
 }

@@ -55,7 +55,12 @@ func (s *Study) manyChosen() bool {
 func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Validation, err error) {
 	set := s.Model.Set
 	v = tenFolds(set)
-	v.Design.Stratum, v.Seed, v.Repeats, v.ErrorsAlone = set.Strata, seed, partitionsOf(set.N()), true
+	v.Seed, v.Repeats, v.ErrorsAlone = seed, partitionsOf(set.N()), true
+	// Folds within classes have the errors of classes that cannot be told too low: a vote of the majority of
+	// the other folds is then never punished. For 50 coins it is by 7%.
+	if v.Design.Stratum = set.Strata; v.Design.Stratum == nil {
+		v.Design.Stratum = make([]int, set.N())
+	}
 	folds, each, err := partitions(&v, s)
 	if err != nil {
 		return nil, v, err
@@ -177,15 +182,21 @@ func (s *Study) pairs(ctx context.Context, v *Validation, all []*candidate, fold
 // addRisk quotes the error of the model of all rows: of a sample at rows outside it, else by risks. It leaves
 // the quote of the left-out error where only the theory was asked, and for blocks of time.
 func addRisk(ctx context.Context, s *Study, a *report.Answer, q *Question) error {
-	if s.Others != nil {
-		return addLearningCurve(ctx, s, a, q)
-	}
 	_, proximal := s.Model.Loss.(loss.Proximal)
 	designed, _ := q.Scheme.(resample.Designed)
-	if a.Refined == nil || !proximal || designed.Design.Block > 0 {
-		return nil
+	switch {
+	case s.Others != nil:
+		return addLearningCurve(ctx, s, a, q)
+	case a.Refined != nil && proximal && designed.Design.Block == 0:
+		s.quoteRisks(ctx, a, q.Seed, q.Level, false)
 	}
-	found, v, err := s.risks(ctx, q.Seed)
+	return nil
+}
+
+// quoteRisks quotes the risks, or, if centred, the left-out error with the standard error of the risk, for a
+// model that was given.
+func (s *Study) quoteRisks(ctx context.Context, a *report.Answer, seed uint64, level float64, centred bool) {
+	found, v, err := s.risks(ctx, seed)
 	corrected := []string{}
 	switch chosen := s.Model.Spec.Chosen; {
 	case err != nil || len(chosen) == 0 || s.Model.Set.N() > mostChosen:
@@ -198,10 +209,10 @@ func addRisk(ctx context.Context, s *Study, a *report.Answer, q *Question) error
 	switch {
 	case ctx.Err() != nil: // the answer so far stays
 		a.Status = Cancelled
-		return nil
+		return
 	case err != nil:
 		a.Add(notComputed("the model of all rows is not cross-validated: %v", err))
-		return nil
+		return
 	}
 	for k, x := range found {
 		of := a
@@ -209,20 +220,21 @@ func addRisk(ctx context.Context, s *Study, a *report.Answer, q *Question) error
 			of = a.Targets[a.Names[k-1]]
 		}
 		of.Trained = &report.Trained{CorrectedFor: corrected, ErrorFolds: v.Folds, Partitions: v.Repeats}
+		if centred {
+			x.error = float64(of.Error)
+		}
 		if len(corrected) > 0 {
 			of.Uncorrected = report.NumberOf(x.plain)
 		}
-		x.quote(of, s.Model.Set, q.Level)
+		x.quote(of, s.Model.Set, level)
 	}
-	return nil
 }
 
 // quote makes the risk the quoted error of an answer, with an interval of a level.
 func (x *risk) quote(a *report.Answer, set *dataset.Set, level float64) {
 	left := a.Quote
 	a.LeftOutError, a.LeftOutErrorSE, a.ErrorLevel = left.Error, left.ErrorSE, level
-	units := calibration.Effective(set.N(), set.Weights, set.Groups)
-	freedom := 0.0
+	units, freedom := calibration.Effective(set.N(), set.Weights, set.Groups), 0.0
 	if set.Groups != nil {
 		freedom = math.Max(1, units-1)
 	}
@@ -232,12 +244,21 @@ func (x *risk) quote(a *report.Answer, set *dataset.Set, level float64) {
 	if a.TestLoss == (loss.ZeroOne{}).Name() {
 		lower, upper = calibration.ShareInterval(x.error, x.se, float64(set.N()), units, level, freedom)
 	}
-	quote.Lower, quote.Upper, quote.MonteCarloSE = report.NumberOf(lower), report.NumberOf(upper),
-		left.MonteCarloSE
-	a.Quote = &quote
+	quote.Lower, quote.Upper = report.NumberOf(lower), report.NumberOf(upper)
+	quote.MonteCarloSE, a.Quote = left.MonteCarloSE, &quote
 	if q := a.Quality; q != nil && q.RSquared != nil {
-		q.RSquared, q.RMSE = report.NumberOf(1-x.error/float64(q.Baseline)),
-			report.NumberOf(math.Sqrt(x.error))
+		q.RSquared = report.NumberOf(1 - x.error/float64(q.Baseline))
+		q.RMSE = report.NumberOf(math.Sqrt(x.error))
+	}
+}
+
+// AddInterval adds to the answer of cv or loo the interval of the error of the model of all rows. If the same
+// rows have chosen the model, that error, corrected for the choice, becomes the quoted one.
+func (s *Study) AddInterval(ctx context.Context, a *report.Answer, seed uint64, level float64) {
+	_, proximal := s.Model.Loss.(loss.Proximal)
+	if chosen := len(s.Model.Spec.Chosen) > 0; a.Quality != nil && a.Status == Complete && proximal &&
+		s.Model.Set.N() <= mostPaired {
+		s.quoteRisks(ctx, a, seed, level, !chosen)
 	}
 }
 

@@ -72,8 +72,9 @@ func addLearningCurve(ctx context.Context, s *Study, a *report.Answer, q *Questi
 	last := sizes[2]
 	over := &report.Quality{}
 	over.ExampleSE, over.Effective = calibration.StandardError(last.Each, in.Weights, in.Groups)
-	quote := report.NewQuote(a.TestLoss, report.Number(last.Error), over, nil)
-	if a.Quote = &quote; s.several() {
+	a.Trained = &report.Trained{CorrectedFor: []string{}} // by none of these rows
+	(&risk{error: last.Error, se: float64(over.ExampleSE)}).quote(a, in, q.Level)
+	if s.several() {
 		a.Quality.ExampleSE = over.ExampleSE
 	} else {
 		a.Quality = s.part(0).quality(s.Test, last.Error, a.Examples.Each, a.OutOfBag)

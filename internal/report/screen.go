@@ -116,12 +116,16 @@ func (d *document) trained(a *Answer) {
 			strings.Join(t.CorrectedFor,
 				" and "), either(a.Names != nil, share(1-*t.Uncorrected), u.text(*t.Uncorrected)))
 	}
-	if t.ErrorFolds > 0 {
+	if t.ErrorFolds > 0 && t.LeftOutError != a.Error {
 		d.line("trained", "the error of the model of all rows, by %d folds, %d times%s", t.ErrorFolds,
 			t.Partitions, corrected)
 	}
-	d.line("resampled", "%s by models of resamples, which have fewer rows", shown(t.LeftOutError,
-		t.LeftOutErrorSE))
+	if t.LeftOutError != a.Error {
+		d.line("left out", "%s by models of %s", shown(t.LeftOutError, t.LeftOutErrorSE),
+			either(a.Command == "cv",
+				"the other folds, with the hyperparameters that saw these rows",
+				"resamples, which have fewer rows"))
+	}
 }
 
 // headline is the quoted error and the error of a constant.
@@ -454,18 +458,27 @@ func (a *Answer) leftOneOut() *document {
 	d, classes := about("Leave-one-out error on", a.Subject), a.Positive != ""
 	u, l := units(a.TestLoss), a.LeftOneOut
 	wrong := either(classes, share(a.Error)+" get the wrong label", "root mean square error "+u.long(a.Error))
-	judged := l.Retrained + l.Skipped
+	judged, quote := l.Retrained+l.Skipped, a.Quote
+	if t := a.Trained; t != nil && len(t.CorrectedFor) > 0 {
+		quote = &Quote{Error: t.LeftOutError, ErrorSE: t.LeftOutErrorSE}
+		wrong = fmt.Sprintf("%s; corrected for the %s of the model, which has seen them all, %s",
+			either(classes, share(quote.Error)+" get the wrong label", "root mean square error "+
+				u.long(quote.Error)), strings.Join(t.CorrectedFor, " and "), u.text(a.Error))
+	}
 	d.Lead = fmt.Sprintf("%s predicted by a model without it: %s.", either(judged < a.N,
 		fmt.Sprintf("%d of the %d rows, each", judged, a.N), "Each row"), wrong)
 	d.gap()
+	if quote != a.Quote {
+		d.line("error", "%s, corrected for the %s", a.Quote.long(u), strings.Join(a.CorrectedFor, " and "))
+	}
 	switch {
 	case !classes:
-		d.line("left out", "%s (method %s)", a.Quote.long(u), a.Method)
+		d.line("left out", "%s (method %s)", quote.long(u), a.Method)
 	case len(l.Methods) > 0:
 		d.table([]head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained",
 			"seconds"}, each(l.Methods, LeaveMethod.cells))
 	default:
-		d.line("left out", "%s: %d of %d examples misclassified (method %s)", a.Quote.long(u), l.Errors,
+		d.line("left out", "%s: %d of %d examples misclassified (method %s)", quote.long(u), l.Errors,
 			judged, a.Method)
 		d.line("label +1", "recall %s, precision %s", number(l.Recall), number(l.Precision))
 		d.line("retrained", "%d times, %d examples needed none", l.Retrained, l.Skipped)

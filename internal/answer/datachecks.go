@@ -108,7 +108,7 @@ func missingCodes(set *dataset.Set) (all report.Checks) {
 		}
 	}
 	for j, name := range set.Features {
-		check(name, columnOf(set, j))
+		check(name, columnOf(set, j, 1))
 	}
 	for _, c := range set.Columns {
 		if c.Levels == nil {
@@ -119,10 +119,10 @@ func missingCodes(set *dataset.Set) (all report.Checks) {
 	return all
 }
 
-func columnOf(set *dataset.Set, j int) []float64 {
-	values := make([]float64, set.N())
-	for i := range values {
-		values[i] = set.X.At(i, j)
+// columnOf is every row of a feature, or every second and so on.
+func columnOf(set *dataset.Set, j, step int) (values []float64) {
+	for i := 0; i < set.N(); i += step {
+		values = append(values, set.X.At(i, j))
 	}
 	return values
 }
@@ -149,26 +149,22 @@ func leaksRank(r float64, n int) bool {
 
 // leaks finds features that alone explain a target nearly, in data with others.
 func leaks(set *dataset.Set) (all report.Checks) {
-	n := set.N()
-	step := (n + leakRows - 1) / leakRows
-	thin := func(values []float64) (some []float64) {
-		for i := 0; i < n; i += step {
-			some = append(some, values[i])
-		}
-		return some
-	}
+	step := (set.N() + leakRows - 1) / leakRows
 	if set.Varying() < 2 {
 		return nil
 	}
 	const cure = "drop it if it is known only after the target"
 	for _, c := range set.Columns {
-		y := thin(c.Y)
+		var y []float64
+		for i := 0; i < len(c.Y); i += step {
+			y = append(y, c.Y[i])
+		}
 		if !canLeak(y, c.Levels != nil, set.D()) {
 			continue
 		}
 		ranks := ranksOf(y)
 		for j, name := range set.Features {
-			x := thin(columnOf(set, j))
+			x := columnOf(set, j, step)
 			if c.Levels != nil {
 				if wrong := neighbourError(x, y); leaksError(wrong, len(y)) {
 					all = append(all, report.Leak.Check(wrong, cure,

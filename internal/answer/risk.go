@@ -38,10 +38,11 @@ const (
 func partitionsOf(rows int) int { return max(1, min(16, 1600/rows)) }
 
 // risk is the estimated error of the model of all rows by one judge, with its standard error; plain is the
-// error without a correction for the choice.
+// error without a correction for the choice, and fall how much less models of all rows err than models
+// without a fold.
 type risk struct {
-	error, se, plain float64
-	each             []float64 // by row
+	error, se, plain, fall float64
+	each                   []float64 // by row
 }
 
 // manyChosen reports whether so much was chosen that the choice must be made again.
@@ -99,7 +100,7 @@ func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Valida
 					return pick[first+j].outer[at][first+j]
 				}, inner[at][first:][:each]))
 			}
-			x.se = calibration.NestedError(nested, x.se)
+			x.se, x.fall = calibration.NestedError(nested, x.se)
 		}
 		found = append(found, x)
 	}
@@ -220,10 +221,12 @@ func (s *Study) quoteRisks(ctx context.Context, a *report.Answer, seed uint64, l
 			of = a.Targets[a.Names[k-1]]
 		}
 		of.Trained = &report.Trained{CorrectedFor: corrected, ErrorFolds: v.Folds, Partitions: v.Repeats}
-		if centred {
+		switch {
+		case centred:
 			x.error = float64(of.Error)
-		}
-		if len(corrected) > 0 {
+		case len(s.Model.Spec.Chosen) == 0: // a choice on fewer rows is worse by another amount
+			x.error -= math.Max(0, math.Min(x.error/2, x.fall))
+		case len(corrected) > 0:
 			of.Uncorrected = report.NumberOf(x.plain)
 		}
 		x.quote(of, s.Model.Set, level)

@@ -36,21 +36,24 @@ func (n *Nested) inner(j int) float64 {
 //	MSE = mean (in_j - out_j)^2 - mean var(out_j),   se^2 = (K-1)/K max(MSE, 0):
 //
 // the mean square distance of an error by cross-validation from the risk of its model. It is between naive,
-// the standard error over the rows, and K^1/2 naive.
-func NestedError(partitions []Nested, naive float64) float64 {
+// the standard error over the rows, and K^1/2 naive. Models of (K-1)/K of the rows err less than models of
+// (K-2)/K by mean in - mean out; with an error of a + b/n, models of all rows err less by another (K-2)/K of
+// that, the fall.
+func NestedError(partitions []Nested, naive float64) (se, fall float64) {
 	folds, square, variance := float64(len(partitions[0].Outer)), 0.0, 0.0
 	count := folds * float64(len(partitions))
 	for _, n := range partitions {
 		for j, out := range n.Outer {
 			square += math.Pow(n.inner(j)-out, 2) / count
 			variance += n.Variance[j] / count
+			fall += (folds - 2) / folds * n.Share[j] * (n.inner(j) - out) / float64(len(partitions))
 		}
 	}
-	se := math.Sqrt((folds - 1) / folds * math.Max(0, square-variance))
+	se = math.Sqrt((folds - 1) / folds * math.Max(0, square-variance))
 	if !(se > naive) { // also where a variance is unknown
-		return naive
+		return naive, fall
 	}
-	return math.Min(math.Sqrt(folds)*naive, se)
+	return math.Min(math.Sqrt(folds)*naive, se), fall
 }
 
 // quantile is the number of standard errors to each side of an interval: by the normal law, or by Student's

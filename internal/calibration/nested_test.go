@@ -59,3 +59,24 @@ func TestErrorInterval(t *testing.T) {
 		t.Errorf("around 0: %v to %v", lower, upper)
 	}
 }
+
+// TestNestedFall: for errors a + b/n of models of n rows the fall leads from those of all but a fold to those
+// of all; without further variance of the folds the standard error is the naive one.
+func TestNestedFall(t *testing.T) {
+	const folds, a, b = 10, 2.0, 3.0
+	at := func(left float64) float64 { return a + b*folds/(folds-left) }
+	n := Nested{}
+	for range folds {
+		n.Outer, n.Variance = append(n.Outer, at(1)), append(n.Variance, 0.5)
+		n.Share, n.Inner = append(n.Share, 1.0/folds), append(n.Inner, nil)
+	}
+	for j := range folds {
+		for range folds {
+			n.Inner[j] = append(n.Inner[j], at(2))
+		}
+	}
+	se, fall := NestedError([]Nested{n, n}, 0.1)
+	if off := at(1) - fall - at(0); math.Abs(off) > 1e-12 || se != 0.1 {
+		t.Errorf("all rows are off by %v, standard error %v", off, se)
+	}
+}

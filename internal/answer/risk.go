@@ -224,9 +224,10 @@ func (s *Study) quoteRisks(ctx context.Context, a *report.Answer, seed uint64, l
 		switch {
 		case centred:
 			x.error = float64(of.Error)
-		case len(s.Model.Spec.Chosen) == 0: // a choice on fewer rows is worse by another amount
+		case len(corrected) == 0 || s.manyChosen(): // of a grid's best cells the choice hides the fall
 			x.error -= math.Max(0, math.Min(x.error/2, x.fall))
-		case len(corrected) > 0:
+		}
+		if len(corrected) > 0 {
 			of.Uncorrected = report.NumberOf(x.plain)
 		}
 		x.quote(of, s.Model.Set, level)
@@ -265,15 +266,6 @@ func (s *Study) AddInterval(ctx context.Context, a *report.Answer, seed uint64, 
 	}
 }
 
-// chooseFrom chooses the chosen hyperparameters for other rows, by descent from the present values.
-func (s *Study) chooseFrom(ctx context.Context, set *dataset.Set) (model.Spec, error) {
-	p := tune.Problem{Spec: s.Model.Spec}
-	for _, name := range s.Model.Spec.Chosen {
-		p.Over = append(p.Over, tune.Axis{Name: name, Given: true})
-	}
-	return chosenFor(ctx, p, set)
-}
-
 // chosenFor chooses a specification for other rows.
 func chosenFor(ctx context.Context, p tune.Problem, set *dataset.Set) (model.Spec, error) {
 	p.Spec.Set = set
@@ -284,16 +276,17 @@ func chosenFor(ctx context.Context, p tune.Problem, set *dataset.Set) (model.Spe
 	return r.Spec, nil
 }
 
-// chosenAgain corrects errors for the choice of many hyperparameters, which is made again without each of a
-// few folds, from the chosen values on: times the ratio of the errors with and without, whose standard error
-// is over rows.
+// chosenAgain corrects errors for the choice of many hyperparameters, which is made afresh without each fold:
+// times the ratio of the errors with and without, whose standard error is over rows.
 func (s *Study) chosenAgain(ctx context.Context, v Validation, found []*risk) error {
-	v.Folds, v.Repeats = min(againFolds, v.Folds), 1
+	if v.Repeats = 1; s.Model.Set.N() > choiceRows {
+		v.Folds = min(againFolds, v.Folds)
+	}
 	plain, err := s.CrossValidate(ctx, v)
 	if err != nil {
 		return err
 	}
-	v.Anew, v.Choose = "a model chosen", s.chooseFrom
+	v.Anew, v.Choose = "a model chosen", s.chooseAfresh
 	again, err := s.CrossValidate(ctx, v)
 	if err != nil {
 		return err

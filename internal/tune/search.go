@@ -90,11 +90,7 @@ func (s *search) add(axis Axis, at span) error {
 		if slices.Contains(s.result.Over, h) {
 			return fmt.Errorf("%w: %s is named twice", model.ErrInput, axis.Name)
 		}
-		own := at
-		if axis.Given && h.Value(&s.problem.Spec) > 0 { // each length scale has its own
-			own.grid = []float64{math.Max(at.from, math.Min(at.to, h.Value(&s.problem.Spec)))}
-		}
-		s.result.Over, s.spans = append(s.result.Over, h), append(s.spans, own)
+		s.result.Over, s.spans = append(s.result.Over, h), append(s.spans, at)
 	}
 	return nil
 }

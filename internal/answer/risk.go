@@ -20,7 +20,7 @@ import (
 // The error of the model that training on all rows gives is estimated by exact cross-validation, repeated
 // over random partitions into ten folds, with the choice of the model inside: a fold is judged by the
 // candidate that is best on the rows of all other folds. Pairs of folds that are left out together give the
-// standard error (calibration.NestedError). See doc/theory.md 18.
+// standard error (calibration.NestedError). See doc/theory.md 15.
 const (
 	riskFolds = 10
 	// fewestPaired is the least number of folds of which pairs are left out.

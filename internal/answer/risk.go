@@ -84,16 +84,9 @@ func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Valida
 		}
 	}
 	for at := range own.outer {
-		x, plain := &risk{each: make([]float64, set.N())}, 0.0
-		for r, rows := range folds {
-			for k, i := range rows {
-				x.each[i] += pick[r].outer[at][r][k] / float64(v.Repeats)
-				plain += own.outer[at][r][k] * calibration.WeightOf(set.Weights, i)
-			}
-		}
-		x.error, x.plain = stat.Mean(x.each, set.Weights), plain/float64(v.Repeats)/weightOf(set)
-		se, _ := calibration.StandardError(x.each, set.Weights, set.Groups)
-		if x.se = float64(se); inner != nil {
+		x := average(set, folds, v.Repeats, func(r int) []float64 { return pick[r].outer[at][r] })
+		plain := average(set, folds, v.Repeats, func(r int) []float64 { return own.outer[at][r] })
+		if x.plain = plain.error; inner != nil {
 			var nested []calibration.Nested
 			for first := 0; first < len(folds); first += each {
 				nested = append(nested, nestedOf(set, folds[first:][:each], func(j int) []float64 {
@@ -105,6 +98,19 @@ func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Valida
 		found = append(found, x)
 	}
 	return found, v, nil
+}
+
+// average is the mean of the losses of folds, with the standard error over rows or groups.
+func average(set *dataset.Set, folds [][]int, repeats int, losses func(r int) []float64) *risk {
+	x := &risk{each: make([]float64, set.N())}
+	for r, rows := range folds {
+		for k, i := range rows {
+			x.each[i] += losses(r)[k] / float64(repeats)
+		}
+	}
+	se, _ := calibration.StandardError(x.each, set.Weights, set.Groups)
+	x.error, x.se = stat.Mean(x.each, set.Weights), float64(se)
+	return x
 }
 
 // weightOf is the weight of all rows.

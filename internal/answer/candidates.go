@@ -129,7 +129,7 @@ func partitions(v *Validation, s *Study) (folds [][]int, each int, err error) {
 type candidate struct {
 	*Study
 	outer [][][]float64 // by judge and fold
-	mean  []float64     // sum of the study's losses by row
+	byRow []float64     // sums of the study's losses over partitions
 	sum   float64       // of these, with the weights of the rows
 }
 
@@ -184,14 +184,14 @@ func (s *Study) candidates(ctx context.Context, v *Validation, folds [][]int, ea
 			return nil, ctx.Err()
 		}
 	}
-	cells := hopeful(all[1:], s.Model.Set)
-	for k, c := range cells {
-		s.Progress("the error of the chosen model", k, len(cells))
+	rest := hopeful(all[1:], s.Model.Set)
+	for k, c := range rest {
+		s.Progress("the error of the chosen model", k, len(rest))
 		if err := c.judgeOn(ctx, v, folds[each:]); err != nil {
 			return nil, err
 		}
 	}
-	return append(all[:1], cells...), nil
+	return append(all[:1], rest...), nil
 }
 
 // hopeful are the candidates that may be the best on the rows without some folds: those whose mean loss is
@@ -203,7 +203,7 @@ func hopeful(all []*candidate, set *dataset.Set) []*candidate {
 	const farWorse = 3
 	least := all[best(all, set.Weights)]
 	return slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool {
-		off := floats.SubTo(make([]float64, set.N()), c.mean, least.mean)
+		off := floats.SubTo(make([]float64, set.N()), c.byRow, least.byRow)
 		se, _ := calibration.StandardError(off, set.Weights, set.Groups)
 		return stat.Mean(off, set.Weights) > farWorse*float64(se)
 	})
@@ -219,12 +219,12 @@ func (c *candidate) judgeOn(ctx context.Context, v *Validation, folds [][]int) e
 		return err
 	}
 	set := c.Model.Set
-	if c.mean == nil {
-		c.mean, c.outer = make([]float64, set.N()), make([][][]float64, len(losses))
+	if c.byRow == nil {
+		c.byRow, c.outer = make([]float64, set.N()), make([][][]float64, len(losses))
 	}
 	for r, rows := range folds {
 		for k, i := range rows {
-			c.mean[i] += losses[0][r][k]
+			c.byRow[i] += losses[0][r][k]
 			c.sum += losses[0][r][k] * calibration.WeightOf(set.Weights, i)
 		}
 	}
@@ -241,7 +241,7 @@ func best(all []*candidate, weights []float64, folds ...[]int) (least int) {
 		sum := c.sum
 		for _, rows := range folds {
 			for _, i := range rows {
-				sum -= c.mean[i] * calibration.WeightOf(weights, i)
+				sum -= c.byRow[i] * calibration.WeightOf(weights, i)
 			}
 		}
 		if sum < value-tieTolerance*math.Abs(value) || math.IsInf(value, 1) {

@@ -25,8 +25,8 @@ const (
 	riskFolds = 10
 	// fewestPaired is the least number of folds of which pairs are left out.
 	fewestPaired = 4
-	// Above mostPaired rows the standard error over rows is right, and pairs are not left out; above
-	// mostChosen rows the choice of a few hyperparameters shows in no digit.
+	// To save time pairs are not left out above mostPaired rows, where the standard error is the one over
+	// rows, and a choice is not made again above mostChosen rows. What that misses was not measured.
 	mostPaired, mostChosen = 3000, 1000
 	// mostAxes is the largest number of hyperparameters chosen on a grid. More of them, or length scales of
 	// features, are chosen again without each of againFolds folds.

@@ -98,6 +98,49 @@ func TestRisksOfGivenModels(t *testing.T) {
 	}
 }
 
+// TestBestElsewhere: a fold is judged by the candidate that is best on the rows outside it, the first of
+// equals, and with weights.
+func TestBestElsewhere(t *testing.T) {
+	one, other := &candidate{byRow: []float64{0, 5, 3, 3}, sum: 11}, &candidate{byRow: []float64{9, 1, 1, 3},
+		sum: 14}
+	all := []*candidate{one, other}
+	for name, c := range map[string]struct {
+		without [][]int
+		want    int
+	}{"all rows": {nil, 0}, "without row 0": {[][]int{{0}}, 1},
+		"without rows 0, 1 and 2": {[][]int{{0, 1}, {2}}, 0}} {
+		if got := best(all, nil, c.without...); got != c.want {
+			t.Errorf("%s: candidate %d, want %d", name, got, c.want)
+		}
+	}
+	heavy := []float64{1, 9, 1, 1}
+	one.sum, other.sum = 0+45+3+3, 9+9+1+3
+	if got := best(all, heavy, []int{1}); got != 0 {
+		t.Errorf("without the heavy row: candidate %d", got)
+	}
+}
+
+// TestCoins: labels that depend on nothing err in half of the rows. Folds within classes say 0.45.
+func TestCoins(t *testing.T) {
+	sum := 0.0
+	const tables, n = 30, 30
+	for table := range uint64(tables) {
+		set, r := tableOf(t, n, 2, 1, table), rand.New(rand.NewPCG(table, 9))
+		for i := range set.Columns[0].Y {
+			set.Columns[0].Y[i] = float64(r.IntN(2))
+		}
+		s := testutil.Must(New(t.Context(), model.NewSpec(set, loss.Hinge{C: 1}), nil))(t)
+		found, _, err := s.risks(t.Context(), table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += found[0].error / tables
+	}
+	if math.Abs(sum-0.5) > 0.03 {
+		t.Errorf("coins err in %.3f", sum)
+	}
+}
+
 // TestNestedByHand: losses without two folds are those of the candidate that is best on the other rows, built
 // and trained on these alone; the standard error is the one of Bates, Hastie and Tibshirani.
 func TestNestedByHand(t *testing.T) {

@@ -35,7 +35,9 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 			return nil, err
 		}
 	}
-	settle(ctx, s, &q)
+	if err := settle(ctx, s, &q); err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	a, err := s.each(ctx, s.drawn("estimate", q.Scheme, q.Seed, q.Metrics),
 		func(p *part, onFit OnFit) (*report.Answer, error) {
@@ -63,7 +65,7 @@ func (p *part) begin(command string, scheme resample.Scheme) *report.Answer {
 // estimate is the answer of a part. Its solve began at began.
 func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit OnFit) (*report.Answer,
 	error) {
-	a, alone := p.begin("estimate", q.Scheme), withoutTheory(p.study, q)
+	a, alone := p.begin("estimate", q.Scheme), q.Theory == No
 	a.Outcome = outcome(p.model, q.Scheme)
 	if !q.singly {
 		if err := p.solve(ctx, q); err != nil {
@@ -186,17 +188,14 @@ func addJackknife(ctx context.Context, p *part, q *Question, a *report.Answer) e
 
 // addExact adds the estimates from exact resamples, if there are any. Without the theory they are the answer.
 func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit OnFit) error {
-	own, alone := *q, withoutTheory(p.study, q)
-	if alone && q.Exact == IfPossible {
-		own.Exact = Yes
-	}
-	if own.Exact == IfPossible && own.leavesOutFew() {
+	alone := q.Theory == No
+	if q.Exact == IfPossible && q.leavesOutFew() {
 		return nil
 	}
 	if len(q.Quantiles) > 0 {
 		onFit = p.exact.Add
 	}
-	r, err := p.refine(ctx, &own, blas64.General{}, onFit, &a.Findings)
+	r, err := p.refine(ctx, q, blas64.General{}, onFit, &a.Findings)
 	if err != nil || r == nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 			count = 0
 		}
 		key := "refine\n" + p.key(q.Scheme, q.Seed, digest(cross), q.Solve.Tolerance, q.Solve.MaxSweeps,
-			withoutTheory(p.study, q), q.singly)
+			q.Theory == No, q.singly)
 		if settings.Memory, err = p.study.Memory(key, p.model.Sites()+cross.Rows, count); err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ func refined(p *part, r *model.Retraining, exact *fits.Averages, q *Question) (*
 			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations,
 			Exact: r.Batch.Exact},
 	}
-	if !withoutTheory(p.study, q) {
+	if q.Theory != No {
 		ratio, contradictions := fits.Against(p.solution, r.Averages)
 		out.VarianceRatio, out.Contradicts = report.Number(ratio), contradictions
 	}

@@ -88,7 +88,7 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*r
 		}
 		return a, err
 	}
-	err := cmp.Or(checkRoom(s.Model, in.N()), checkCovariances(s, &q, in.N()))
+	err := cmp.Or(settle(ctx, s, &q), checkRoom(s.Model, in.N()), checkCovariances(s, &q, in.N()))
 	if err == nil {
 		q.Intervals, err = q.Intervals.of(s.Model, q.Scheme, q.Level)
 	}
@@ -155,7 +155,7 @@ func addSupport(a *report.Answer, of func(*dataset.Inputs) ([]float64, error), i
 
 // predict is the answer of a part, whose theory is solved.
 func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*report.Answer, error) {
-	dependent := resample.IsDependent(q.Scheme)
+	alone := q.Theory == No
 	a := p.begin("predict", q.Scheme)
 	a.TestLoss, a.NewRows, a.Level = "", &report.NewRows{Test: in.Name, Count: in.N()}, q.Level
 	a.Convergence, a.Status, a.Points = report.NoTheory(), Complete, &report.Points{Names: in.RowNames}
@@ -163,7 +163,7 @@ func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*r
 	a.Add(otherColumns(in)...)
 	addSolution(&a.Findings, p.solution)
 	var at *Predictions
-	if !dependent {
+	if !alone {
 		var err error
 		if at, err = theoryAt(ctx, p, in, q, a); err != nil {
 			return nil, err
@@ -172,10 +172,10 @@ func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*r
 	if err := exactAt(ctx, p, in, q, a); err != nil {
 		return nil, err
 	}
-	if dependent && a.Refined == nil {
+	if alone && a.Refined == nil {
 		return nil, cmp.Or(ctx.Err(), errOnlyExact)
 	}
-	if dependent {
+	if alone {
 		exactAlone(p, a, in, q)
 	} else if len(q.Quantiles) > 0 {
 		addQuantiles(p, a.Points, a.Refined, q.Quantiles, func(i int) int { return p.model.Sites() + i },
@@ -267,10 +267,8 @@ const mostCross = 256 << 20
 
 // exactAt adds the estimates from exact resamples at the new inputs.
 func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *report.Answer) error {
-	own, dependent := *q, resample.IsDependent(q.Scheme)
-	if own.Metrics = nil; dependent && own.Exact == IfPossible { // metrics are of new inputs
-		own.Exact = Yes
-	}
+	own := *q
+	own.Metrics = nil // which are of new inputs
 	if own.Exact == No || own.Exact == IfPossible && 8*int64(in.N())*int64(p.model.Sites()) > mostCross {
 		return nil
 	}
@@ -280,7 +278,7 @@ func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *r
 	}
 	var onFit OnFit
 	left := q.Intervals.Of == Observation && p.trained == nil
-	if len(q.Quantiles) > 0 || left || dependent {
+	if len(q.Quantiles) > 0 || left || q.Theory == No {
 		onFit = p.exact.Add
 	}
 	result, err := p.refine(ctx, &own, cross, onFit, &a.Findings)

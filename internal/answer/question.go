@@ -96,15 +96,27 @@ const (
 )
 
 // settle decides what the question leaves open: whether the theory is solved, and whether exact fits alone
-// start from a rough one.
-func settle(ctx context.Context, s *Study, q *Question) {
-	if resample.IsDependent(q.Scheme) || s.Model.Spec.Pairs || q.Theory == Yes {
-		return
+// start from a rough one. Without the theory, which does not hold where groups or blocks are drawn, nor for
+// pairs of classes, exact fits must answer.
+func settle(ctx context.Context, s *Study, q *Question) error {
+	defer func() {
+		if q.Theory == No {
+			q.Exact = q.Exact.or(Yes)
+		}
+	}()
+	if resample.IsDependent(q.Scheme) || s.Model.Spec.Pairs {
+		q.Theory = No
+	} else if why := q.NeedsTheory(s.Model.Loss); q.Theory == No && why != "" {
+		return model.InputError(fmt.Errorf("exact resamples alone cannot answer: %s", why))
+	} else if q.Theory != Yes && why == "" && longTheory(s, q.Scheme) {
+		weigh(ctx, s, q)
 	}
-	if q.NeedsTheory(s.Model.Loss) != "" || !longTheory(s, q.Scheme) {
-		q.Theory = q.Theory.or(Yes)
-		return
-	}
+	q.Theory = q.Theory.or(Yes)
+	return nil
+}
+
+// weigh decides by costs whether a long theory is solved, and how exact fits are trained without it.
+func weigh(ctx context.Context, s *Study, q *Question) {
 	c := s.Model.Cost(ctx, q.Scheme, resample.Resamples{Scheme: q.Scheme, Seed: q.Seed,
 		Y: s.Model.Functions[0].Y})
 	count := len(s.Model.Functions) * q.Resamples
@@ -157,11 +169,6 @@ func (q *Question) NeedsTheory(l loss.Loss) string {
 		return "Question.Quantiles and Question.Metrics jackknife are the theory's"
 	}
 	return ""
-}
-
-// withoutTheory reports whether an answer uses only exact resamples.
-func withoutTheory(s *Study, q *Question) bool {
-	return resample.IsDependent(q.Scheme) || q.Theory == No || s.Model.Spec.Pairs
 }
 
 // LeastLeftOut is the number of resamples that must leave an example out, on average, for optional ones

@@ -19,6 +19,9 @@ import (
 
 // Rows compares every example's target with the predictions of models without it, the least plausible first.
 func (s *Study) Rows(ctx context.Context, q Question) (*report.Rows, error) {
+	if err := settle(ctx, s, &q); err != nil {
+		return nil, err
+	}
 	r := &report.Rows{Command: "rows", Subject: s.Subject, TestLoss: s.Test.Name(), Status: Complete}
 	unknown, twins := report.Number(math.NaN()), twins(s)
 	for i := range s.Model.Set.N() {
@@ -203,6 +206,9 @@ func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (the
 		return a.Examples, exact, row, nil
 	}
 	p := s.part(0)
+	if err := settle(ctx, s, &q); err != nil {
+		return theory, exact, nil, err
+	}
 	if err := p.solve(ctx, &q); err != nil {
 		return theory, exact, nil, err
 	}

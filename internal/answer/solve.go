@@ -55,7 +55,12 @@ func (p *part) fitAround(ctx context.Context) (err error) {
 }
 
 // Solve solves the theory of the first function.
-func (s *Study) Solve(ctx context.Context, q Question) error { return s.part(0).solve(ctx, &q) }
+func (s *Study) Solve(ctx context.Context, q Question) error {
+	if err := settle(ctx, s, &q); err != nil {
+		return err
+	}
+	return s.part(0).solve(ctx, &q)
+}
 
 // solve solves the theory, on a kernel matrix of sufficient rank; roughly, if only exact resamples count.
 func (p *part) solve(ctx context.Context, q *Question) (err error) {
@@ -69,9 +74,6 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 			int(max(0, min(100, done))), 100)
 	}
 	p.study.Progress(label, 0, 100)
-	if why := q.NeedsTheory(p.model.Loss); q.Theory == No && why != "" && !resample.IsDependent(q.Scheme) {
-		return model.InputError(fmt.Errorf("exact resamples alone cannot answer: %s", why))
-	}
 	if first := p.study.Solution; p.number > 0 && shares(p.model) && first != nil {
 		p.model = p.study.Model.Of(p.number) // whose rank may have been raised
 		p.solution, err = first.Retarget(p.model.Y, q.Solve.Tolerance)
@@ -87,9 +89,9 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 			}
 		}
 	}
-	switch rough := withoutTheory(p.study, q); {
+	switch {
 	case err != nil || solution != nil:
-	case rough && (longTheory(p.study, q.Scheme) || !resample.IsDependent(q.Scheme)):
+	case q.Theory == No && (longTheory(p.study, q.Scheme) || !resample.IsDependent(q.Scheme)):
 		solution, err = p.model.SolveRoughly(ctx, q.Scheme, settings)
 	default:
 		solution, err = p.model.Solve(ctx, q.Scheme, settings)

@@ -31,7 +31,7 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 	case s.classes():
 		q.Resamples, q.Exact, q.NoPoints = max(2, cmp.Or(q.Resamples, defaultResamples)), Yes, true
 	default:
-		if err := s.fitAll(ctx); err != nil {
+		if err := s.fitFirst(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -177,18 +177,13 @@ func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function,
 		return nil, err
 	}
 	if !s.classes() {
-		if err := s.fitAll(ctx); err != nil {
+		if err := s.fitFull(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return s.each(ctx, s.drawn("retrain", how.Scheme, how.Seed, nil),
 		func(p *part, onFit OnFit) (*report.Answer, error) {
-			if !s.classes() && p.study.full[p.number] == nil {
-				var err error
-				if p.study.full[p.number], err = p.model.FullFit(ctx); err != nil {
-					return nil, err
-				}
-			} else if s.classes() {
+			if s.classes() {
 				settings.MaxSkipped = 0 // the decision needs all classes
 			}
 			own := settings

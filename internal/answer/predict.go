@@ -93,7 +93,7 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*r
 		q.Intervals, err = q.Intervals.of(s.Model, q.Scheme, q.Level)
 	}
 	if err == nil {
-		err = s.fitAll(ctx) // refuses bad input before a long solve
+		err = s.fitFirst(ctx) // refuses bad input before a long solve
 	}
 	trained := make([]*trained, len(s.Model.Functions))
 	var choice report.Checks

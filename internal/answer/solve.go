@@ -23,10 +23,18 @@ func fitsAround(m *model.Model) bool {
 	return onFactor && !square
 }
 
-// fitAll trains every function once on all data by the loss's trainer, unless that is done or follows the
-// solve. It must precede a solve, whose scratch triangle it uses.
-func (s *Study) fitAll(ctx context.Context) error {
-	if s.full[0] != nil || fitsAround(s.Model) {
+// fitFirst is fitFull before a solve, unless the fits follow that.
+func (s *Study) fitFirst(ctx context.Context) error {
+	if fitsAround(s.Model) {
+		return nil
+	}
+	return s.fitFull(ctx)
+}
+
+// fitFull trains every function once on all data by the loss's trainer, unless that is done. It must precede
+// a solve, whose scratch triangle it uses.
+func (s *Study) fitFull(ctx context.Context) error {
+	if s.full[0] != nil {
 		return nil
 	}
 	defer func(began time.Time) { s.Times.Fit += time.Since(began).Seconds() }(time.Now())
@@ -48,7 +56,7 @@ func (p *part) fitAround(ctx context.Context) (err error) {
 		return nil
 	}
 	defer func(began time.Time) { p.study.Times.Fit += time.Since(began).Seconds() }(time.Now())
-	if p.study.full[p.number], err = model.FitAll(ctx, p.model, p.solution); err != nil && ctx.Err() == nil {
+	if p.study.full[p.number], err = model.FitAround(ctx, p.model, p.solution); err != nil && ctx.Err() == nil {
 		p.study.full[p.number], err = p.model.FullFit(ctx)
 	}
 	return err
@@ -85,7 +93,7 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 		if !p.study.several() || shares(settled) {
 			p.study.Model, p.study.full = settled, make([][]float64, len(p.study.full))
 			if !p.study.classes() {
-				err = p.study.fitAll(ctx)
+				err = p.study.fitFirst(ctx)
 			}
 		}
 	}

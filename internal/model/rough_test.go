@@ -45,7 +45,7 @@ func TestSolveRoughly(t *testing.T) {
 func TestFitAll(t *testing.T) {
 	m, ctx := rings(t, "150", model.LowRank), context.Background()
 	s := testutil.Must(m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-	f := testutil.Must(model.FitAll(ctx, m, s))(t)
+	f := testutil.Must(model.FitAround(ctx, m, s))(t)
 	newton := testutil.Must(m.FullFit(t.Context()))(t)
 	for i, v := range newton {
 		if off := math.Abs(f[i]-v) / math.Sqrt(s.Var[i]); off > 0.02 {

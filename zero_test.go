@@ -61,7 +61,7 @@ var publicFunctions = []any{
 	loss.ParametersOf, loss.ProxEach, loss.Range, loss.Share, loss.TestByName, loss.TestNames, loss.Times,
 	loss.TraitsOf,
 	resample.ByName, resample.Cache, resample.Check, resample.CheckFor, resample.IsDependent,
-	resample.Judged, resample.Names,
+	resample.Tested, resample.Names,
 	resample.ProbAbsent, resample.ProbZero,
 	solver.CheckLevel, solver.Combine632, solver.Is632Applicable, solver.NormalInterval, solver.Solve,
 	solver.WorkspaceBytes,
@@ -100,7 +100,7 @@ var mayPanic = regexp.MustCompile(strings.Join([]string{
 	`^resample\.Prob(Zero|Absent)$`,
 	// Fields must be set: what takes a scheme or a loss checks it.
 	`^train/svm\.(BoxesWithout|NewTrainer|TrainPerceptron)$`, `^train/(erm|gp|svm)\.\w+\.`,
-	`^resample\.\w+\.(Draw|Fit|Period|Judged)$`, `^resample\.Designed\.`, `^loss\.\w+\.Prox$`,
+	`^resample\.\w+\.(Draw|Fit|Period|Tested)$`, `^resample\.Designed\.`, `^loss\.\w+\.Prox$`,
 }, "|"))
 
 // TestZeroValues: every exported function and method returns when it is called with zero values, a method on

@@ -59,7 +59,7 @@ func (a *plain) Add(number int, weight, f []float64) {
 	a.jack.add(weight, func(i int) float64 {
 		return a.tests[0].Value(f[a.problem.Site.At(i)], a.problem.Y[i])
 	})
-	first, end := resample.Judged(a.problem.Plan, number, len(weight))
+	first, end := resample.Tested(a.problem.Plan, number, len(weight))
 	for i := first; i < end; i++ {
 		if weight[i] != 0 {
 			continue

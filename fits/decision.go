@@ -114,7 +114,7 @@ func (j *Joint) Average(plan resample.Plan, weights []float64) *Decided {
 	weight, margin, scores := make([]float64, n), make([]float64, n), make([]float64, classes)
 	for r, fields := range j.fields {
 		plan.Fit(r, weight)
-		first, end := resample.Judged(plan, r, n)
+		first, end := resample.Tested(plan, r, n)
 		f := make([]float64, len(fields))
 		for i, own := range j.Of {
 			for k := range fields {
@@ -168,7 +168,7 @@ func (j *Joint) Errors(moved *resample.Permuted, weights []float64, permutations
 		class, wrong, count := moved.Targets(p), 0.0, 0.0
 		for r := p * moved.Fits; r < (p+1)*moved.Fits; r++ {
 			moved.Fit(r, weight)
-			first, end := resample.Judged(moved, r, len(weight))
+			first, end := resample.Tested(moved, r, len(weight))
 			f := make([]float64, len(j.fields[r]))
 			for i, own := range class {
 				if weight[i] != 0 || i < first || i >= end {

@@ -54,7 +54,7 @@ func TestForwardChain(t *testing.T) {
 	for b, start := range []int{3, 5, 7} {
 		s.Draw(0, b, counts)
 		want := slices.Concat(slices.Repeat([]float64{1}, start), make([]float64, 9-start))
-		if first, end := Judged(plan, b, 9); !slices.Equal(counts, want) || first != start || end != start+2 {
+		if first, end := Tested(plan, b, 9); !slices.Equal(counts, want) || first != start || end != start+2 {
 			t.Errorf("fold %d trains on %v and is judged from %d to %d", b, counts, first, end)
 		}
 	}

@@ -57,29 +57,29 @@ func (s ForwardChain) Period() int { return s.Folds }
 
 // Draw holds the rows before block b mod Folds.
 func (s ForwardChain) Draw(_ uint64, b int, weight []float64) {
-	first, _ := s.Judged(b, len(weight))
+	first, _ := s.Tested(b, len(weight))
 	for i := range weight {
 		weight[i] = present(i < first)
 	}
 }
 
-// Judged is the block that draw b is to predict: of the n rows those from first on, before end.
-func (s ForwardChain) Judged(b, n int) (first, end int) {
+// Tested is the block that draw b is to predict: of the n rows those from first on, before end.
+func (s ForwardChain) Tested(b, n int) (first, end int) {
 	first = n - (s.Folds-b%s.Folds)*s.Length
 	return first, first + s.Length
 }
 
-// Judged is the range of examples, from first on, before end, in which fit r of a plan is tested on those
+// Tested is the range of examples, from first on, before end, in which fit r of a plan is tested on those
 // that it lacks: by default all n.
-func Judged(p Plan, r, n int) (first, end int) {
+func Tested(p Plan, r, n int) (first, end int) {
 	switch p := p.(type) {
 	case Weighted:
-		return Judged(p.Plan, r, n)
+		return Tested(p.Plan, r, n)
 	case *Permuted:
-		return Judged(p.Of(p.Y), r%p.Fits, n)
+		return Tested(p.Of(p.Y), r%p.Fits, n)
 	case Resamples:
 		if chain, ok := p.Scheme.(ForwardChain); ok {
-			return chain.Judged(r, n)
+			return chain.Tested(r, n)
 		}
 	}
 	return 0, n

@@ -98,7 +98,7 @@ func (a *app) answer(r report.Result, err error) error {
 	case err != nil:
 		return err
 	}
-	return a.deliver(report.NewSheet(r, a.options.asked.NoPoints))
+	return a.deliver(report.SheetOf(r, a.options.asked.NoPoints))
 }
 
 // writeFolder writes the files of --out: the document, the numbers, report.html, and the figures with their
@@ -106,7 +106,7 @@ func (a *app) answer(r report.Result, err error) error {
 func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
-	p := report.Page{Sheet: g, Command: a.line(), Machine: machine()}
+	p := report.Page{Sheet: g, Command: a.line(), System: system()}
 	write := func(name string, write func(io.Writer) error) {
 		if err == nil {
 			err = a.outputs.folder.Replace(name, write)

@@ -14,8 +14,8 @@ import (
 	"bootbench/linalg"
 )
 
-func machine() *report.Machine {
-	m := &report.Machine{
+func system() *report.System {
+	m := &report.System{
 		Version: report.Version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Info:    blas.Describe(),
 		GoProcs: runtime.GOMAXPROCS(0), Backends: blas.Names(), Modules: []report.Module{},
@@ -37,7 +37,7 @@ func machine() *report.Machine {
 }
 
 func runInfo(a *app, _ *options, _ []string) error {
-	return a.deliver(&report.Sheet{Result: machine()})
+	return a.deliver(&report.Sheet{Result: system()})
 }
 
 // runDatasets lists the embedded sets, or writes one to a file.

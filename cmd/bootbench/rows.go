@@ -38,7 +38,7 @@ func printRows[R any](a *app, c rowRun[R]) error {
 		return err
 	}
 	c.finish(rows, err == nil)
-	sheet := report.NewSheet(c.document, false)
+	sheet := report.SheetOf(c.document, false)
 	sheet.Text = func(w io.Writer) error { return report.WriteEnd(flagWriter{w}, c.document) }
 	switch delivered := a.deliver(sheet); {
 	case delivered != nil:

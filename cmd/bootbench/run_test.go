@@ -360,7 +360,7 @@ func TestDatasetsAndInfo(t *testing.T) {
 		len(d.Synthetic) < 3 {
 		t.Errorf("listing %+v", d)
 	}
-	m := document[report.Machine](t, "info --backend gonum --threads 1")
+	m := document[report.System](t, "info --backend gonum --threads 1")
 	if m.Backend != "gonum" || m.Threads != 1 || m.Go == "" || m.Warnings == nil || len(m.Backends) == 0 {
 		t.Errorf("machine %+v", m)
 	}

@@ -182,7 +182,7 @@ func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err e
 // test is the test loss for a data set, after a check of --metrics.
 func (o *options) test(set *dataset.Set, name string) (loss.Test, error) {
 	ofNumbers, ofLabels := report.NumberMetrics, report.LabelMetrics
-	known := slices.Concat([]string{answer.AllMetrics}, ofNumbers, ofLabels, []string{report.Jackknife})
+	known := slices.Concat([]string{report.AllMetrics}, ofNumbers, ofLabels, []string{report.Jackknife})
 	targets, others, own, foreign := "numbers", "labels", ofNumbers, ofLabels
 	if len(set.Levels()) == 2 {
 		targets, others, own, foreign = "labels", "numbers", ofLabels, ofNumbers

@@ -452,7 +452,7 @@ func permuteFits(ctx context.Context, s *Study, v Validation, a *report.Answer) 
 					y = (&dataset.Column{Y: y}).Signs(1)
 				}
 			}
-			first, end := resample.Judged(moved, b, len(y))
+			first, end := resample.Tested(moved, b, len(y))
 			for i := first; i < end; i++ {
 				if weight[i] == 0 {
 					w := calibration.WeightOf(p.model.Set.Weights, i)

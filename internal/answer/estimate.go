@@ -169,7 +169,7 @@ func addTheory(ctx context.Context, p *part, q *Question, a *report.Answer) (err
 
 // addJackknife adds the jackknife's standard error if requested, or a warning if it cannot be computed.
 func addJackknife(ctx context.Context, p *part, q *Question, a *report.Answer) error {
-	if !q.wants(report.Jackknife) || a.Metrics == nil || p.study.classes() {
+	if !report.HasMetric(q.Metrics, report.Jackknife) || a.Metrics == nil || p.study.classes() {
 		return nil
 	}
 	influence, err := adjoint.Influence(ctx, p.solution, p.study.Test)

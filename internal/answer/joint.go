@@ -60,8 +60,7 @@ func classMetrics(wanted []string, a *report.Answer) *report.Metrics {
 	} else {
 		m.Error = a.TestError
 	}
-	q := Question{Metrics: wanted}
-	m.Keep(q.wants)
+	m.Only(wanted)
 	return m
 }
 

@@ -69,17 +69,9 @@ type Retraining struct {
 // Chooser chooses a model of a data set.
 type Chooser = func(context.Context, *dataset.Set) (model.Spec, error)
 
-// AllMetrics is the name of all metrics.
-const AllMetrics = "all"
-
-// wants reports whether a metric is requested.
-func (q *Question) wants(metric string) bool {
-	return slices.Contains(q.Metrics, metric) || slices.Contains(q.Metrics, AllMetrics)
-}
-
 // checkMetrics refuses unknown metrics.
 func checkMetrics(metrics []string) error {
-	known := slices.Concat([]string{AllMetrics}, report.NumberMetrics, report.LabelMetrics)
+	known := slices.Concat([]string{report.AllMetrics}, report.NumberMetrics, report.LabelMetrics)
 	for _, m := range metrics {
 		if !slices.Contains(known, m) {
 			return fmt.Errorf("there is no metric %q, but %s", m, strings.Join(known, ", "))
@@ -165,7 +157,7 @@ func (q *Question) NeedsTheory(l loss.Loss) string {
 		return "there are no exact resamples that leave an example out"
 	case q.leavesOutFew():
 		return "few exact resamples leave an example out"
-	case len(q.Quantiles) > 0 || q.wants(report.Jackknife):
+	case len(q.Quantiles) > 0 || report.HasMetric(q.Metrics, report.Jackknife):
 		return "Question.Quantiles and Question.Metrics jackknife are the theory's"
 	}
 	return ""

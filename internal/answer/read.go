@@ -131,8 +131,7 @@ func (p *part) metrics(wanted []string, y, weights, mean, probability []float64,
 		mean = nil
 	}
 	m := calibration.NewMetrics(y, weights, expected, mean, probability)
-	q := Question{Metrics: wanted}
-	m.Keep(q.wants)
+	m.Only(wanted)
 	return m
 }
 

@@ -87,7 +87,7 @@ func DefaultTest(set *dataset.Set) loss.Test {
 // a site unless the kernel has a jitter, which distinguishes them.
 //
 // A Model is safe for concurrent use. Solve, FullFit and read-outs of a Solution (Solution.Predict, package
-// refit) use the scratch triangle of a dense kernel matrix: a Solve or FullFit concurrent with one of these
+// fits) use the scratch triangle of a dense kernel matrix: a Solve or FullFit concurrent with one of these
 // fails at once with linalg.ErrBusy. Trainers, Cross, other read-outs, and Solves on a low-rank matrix run
 // concurrently. blas.Bind and the number of BLAS threads are settings of the process.
 type Model struct {

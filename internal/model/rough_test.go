@@ -41,8 +41,8 @@ func TestSolveRoughly(t *testing.T) {
 	}
 }
 
-// TestFitAll: the fit to all examples around a solution is that of Newton's method.
-func TestFitAll(t *testing.T) {
+// TestFitAround: the fit to all examples around a solution is that of Newton's method.
+func TestFitAround(t *testing.T) {
 	m, ctx := rings(t, "150", model.LowRank), context.Background()
 	s := testutil.Must(m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
 	f := testutil.Must(model.FitAround(ctx, m, s))(t)

@@ -50,8 +50,8 @@ type Module struct {
 	Version string `json:"version"`
 }
 
-// Machine is the answer of info.
-type Machine struct {
+// System is the answer of info.
+type System struct {
 	Version string `json:"-"` // all documents have it
 	Go      string `json:"go"`
 	OS      string `json:"os"`
@@ -63,7 +63,7 @@ type Machine struct {
 	Modules        []Module `json:"modules"`
 }
 
-func (m *Machine) document() *document {
+func (m *System) document() *document {
 	d := &document{Title: "Machine and libraries"}
 	d.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
 	d.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads,

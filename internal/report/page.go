@@ -12,7 +12,7 @@ type Page struct {
 	*Sheet
 	Command string   // to repeat it
 	Files   []string // names of files of numbers next to the page
-	Machine *Machine
+	System  *System
 }
 
 //go:embed page.html

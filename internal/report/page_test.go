@@ -20,8 +20,8 @@ func TestPage(t *testing.T) {
 		Points: &Points{Mean: []float64{1, 2}, Variance: []float64{1, 4}, Error: []float64{0.5, 2},
 			Target: Target{Numbers: []float64{1, 3}}}}
 	e.Add(FewRows.Check(2, "more", "careful <now>"))
-	p := Page{Sheet: NewSheet(e, false), Command: "bootbench estimate '<b>&.csv'",
-		Files: []string{"result.json"}, Machine: &Machine{}}
+	p := Page{Sheet: SheetOf(e, false), Command: "bootbench estimate '<b>&.csv'",
+		Files: []string{"result.json"}, System: &System{}}
 	var b bytes.Buffer
 	if err := p.WriteHTML(&b); err != nil {
 		t.Fatal(err)

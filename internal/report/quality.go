@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -84,10 +85,18 @@ func (m *Metrics) All() []Metric {
 		{Jackknife, "jackknife standard error", &m.Jackknife}}
 }
 
-// Keep removes the metrics that are not wanted.
-func (m *Metrics) Keep(wanted func(name string) bool) {
+// AllMetrics is the name of all metrics.
+const AllMetrics = "all"
+
+// HasMetric reports whether a metric is requested.
+func HasMetric(requested []string, name string) bool {
+	return slices.Contains(requested, name) || slices.Contains(requested, AllMetrics)
+}
+
+// Only removes the metrics that are not requested.
+func (m *Metrics) Only(requested []string) {
 	for _, v := range m.All() {
-		if !wanted(v.Name) {
+		if !HasMetric(requested, v.Name) {
 			*v.Value = nil
 		}
 	}

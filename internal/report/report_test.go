@@ -120,7 +120,7 @@ func TestCSV(t *testing.T) {
 	grid := gridOf([]float64{3}, GridAxis{"C", []string{"1"}})
 	grid.Results = append(grid.Results, GridCell{Values: []string{"=2"}, Failure: "no memory"})
 	points := &Points{Names: []string{"=HYPERLINK(1)"}, Mean: []float64{-1}, Class: []string{"@c"}}
-	table := func(r Result) func(io.Writer) error { return NewSheet(r, true).Table.WriteCSV }
+	table := func(r Result) func(io.Writer) error { return SheetOf(r, true).Table.WriteCSV }
 	for name, c := range map[string]struct {
 		write   func(io.Writer) error
 		columns map[string]string
@@ -228,7 +228,7 @@ func TestWorst(t *testing.T) {
 			1, 0.5}, Mean: []float64{1, 1, 1}, Variance: []float64{1, 1, 1}}}
 	a.Labels, a.Positive = &Labels{Negative: "well", Positive: "sick"}, "sick"
 	var b bytes.Buffer
-	if err := NewSheet(a, false).Worst.writeText(&b); err != nil {
+	if err := SheetOf(a, false).Worst.writeText(&b); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -247,7 +247,7 @@ func TestTargetsWithoutPoints(t *testing.T) {
 			"b": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
 			"c": &Answer{Quote: &Quote{}, Quality: quality, Points: &Points{Error: []float64{1}}},
 		}}
-	NewSheet(all, true)
+	SheetOf(all, true)
 	var b bytes.Buffer
 	if err := WriteText(&b, all, false); err != nil {
 		t.Fatal(err)

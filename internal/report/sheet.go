@@ -28,9 +28,9 @@ type Sheet struct {
 // pointsFile is the name of the file of values per example or new input.
 const pointsFile = "points.csv"
 
-// NewSheet is a sheet of a result. With noPoints the values per example or new input are only in the CSV
+// SheetOf is a sheet of a result. With noPoints the values per example or new input are only in the CSV
 // file.
-func NewSheet(r Result, noPoints bool) *Sheet {
+func SheetOf(r Result, noPoints bool) *Sheet {
 	s := &Sheet{Result: r}
 	if o, has := r.(interface{ outcome() *Outcome }); has {
 		s.Findings, s.Cost = &o.outcome().Findings, &o.outcome().Cost

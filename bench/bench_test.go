@@ -66,7 +66,7 @@ func BenchmarkTraining(b *testing.B) {
 		Loss: loss.Logistic{C: 1}, Kernel: kernel.Spec{Gamma: 1 / float64(pima.D())}}}
 	eachCell(b, func(b *testing.B, x *experiment) {
 		m := x.trained[0]
-		of, merged := testutil.Must(m.Machine(0))(b), x.draw(0).weight
+		of, merged := testutil.Must(m.LossTrainers(0))(b), x.draw(0).weight
 		learn := testutil.Must(of.Trainer())(b)
 		all := slices.Repeat([]float64{1}, len(merged))
 		for k, rows := range []string{"all", "resample"} {

@@ -314,7 +314,7 @@ func TestDraws(t *testing.T) {
 				t.Fatalf("no example at site %d has target %v", site, d.targets[r])
 			}
 		}
-		merged := testutil.Must(testutil.Must(x.model.Machine(0))(t).Trainer())(t)
+		merged := testutil.Must(testutil.Must(x.model.LossTrainers(0))(t).Trainer())(t)
 		naive := testutil.Must(gp.NewTrainer(x.model.Gram(), 1))(t)
 		f := testutil.Must(merged(train.Set{Y: x.model.Y, Site: x.model.Site, Weight: d.weight}))(t).F
 		g := testutil.Must(naive.TrainRows(train.Set{Y: d.targets, Site: d.rows,

@@ -52,7 +52,7 @@ func (x *experiment) fits(ctx context.Context, row *report.CompareRow) (err erro
 // fitSeconds times trainings of a model on all data, and on resamples.
 func (x *experiment) fitSeconds(ctx context.Context, m *model.Model, once []float64, draws []drawn) (all,
 	resample float64, err error) {
-	of, err := m.Machine(0)
+	of, err := m.LossTrainers(0)
 	if err != nil {
 		return 0, 0, err
 	}

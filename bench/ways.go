@@ -75,7 +75,7 @@ func (x *experiment) way(ctx context.Context, m *model.Model, method model.Retra
 	defer stop()
 	name, phase := "blocks", "retraining in blocks"
 	if method == model.Single {
-		of, err := m.Machine(0)
+		of, err := m.LossTrainers(0)
 		if err != nil {
 			return w, err
 		}

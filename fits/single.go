@@ -14,7 +14,7 @@ import (
 
 // Predicting makes trainers on sets with the Site and Stop of all, which predict at the sites and at P new
 // inputs, whose kernel with the sites is cross, P x sites.
-func Predicting(m *machine.Machine, all train.Set, sites int, cross blas64.General) func() (train.Trainer,
+func Predicting(m *machine.Trainers, all train.Set, sites int, cross blas64.General) func() (train.Trainer,
 	error) {
 	return func() (train.Trainer, error) {
 		learn, err := m.Trainer()

@@ -35,7 +35,7 @@ func kept(m *Model, law resample.CountDistribution) float64 {
 
 // pilot is the mean number of operations of a plan's first fits; 0 if they fail.
 func pilot(ctx context.Context, m *Model, plan resample.Plan) float64 {
-	of, err := m.Machine(0)
+	of, err := m.LossTrainers(0)
 	if err != nil {
 		return 0
 	}

@@ -262,7 +262,7 @@ func TestLowRankRefusals(t *testing.T) {
 		t.Errorf("rank %d, 12 asked for", a.Rank)
 	}
 	m.MaxBytes = 1000
-	if _, err := m.Machine(0); err != nil {
+	if _, err := m.LossTrainers(0); err != nil {
 		t.Errorf("retraining on the factor, which needs no room for the whole matrix: %v", err)
 	}
 	refused(m.Dense())(t, "the whole matrix without room", linalg.ErrMemory, "")

@@ -140,7 +140,7 @@ func TestSpreadRefuses(t *testing.T) {
 		"1000 bytes", linalg.ErrMemory, "")
 	m := build(t, square)
 	refused(m.Dense())(t, "the whole of a spread matrix", model.ErrInput, "")
-	refused(m.Machine(0))(t, "a trainer on a spread matrix", model.ErrInput, "")
+	refused(m.LossTrainers(0))(t, "a trainer on a spread matrix", model.ErrInput, "")
 	if m.TheoryBytes() < 8*int64(m.Sites())*int64(m.Sites()) {
 		t.Errorf("%d bytes", m.TheoryBytes())
 	}

@@ -83,7 +83,7 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 
 // Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
 func (m *Model) Trainers(ctx context.Context, cross blas64.General) (func() (train.Trainer, error), error) {
-	of, err := m.Machine(0)
+	of, err := m.LossTrainers(0)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +107,9 @@ func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
 	return t.Proximal, !small
 }
 
-// Machine is the machine of the model's loss, on the factor or on the dense kernel matrix; a
+// LossTrainers are the trainers of the model's loss, on the factor or on the dense kernel matrix; a
 // tolerance of 0 means the default of its trainer.
-func (m *Model) Machine(tolerance float64) (of *machine.Machine, err error) {
+func (m *Model) LossTrainers(tolerance float64) (of *machine.Trainers, err error) {
 	k := linalg.Kernel(m.Factor())
 	if _, onFactor := m.TrainedOnFactor(); !onFactor {
 		if k, err = m.Dense(); err != nil {
@@ -124,7 +124,7 @@ func (m *Model) Machine(tolerance float64) (of *machine.Machine, err error) {
 
 // fit trains once on all data.
 func fit(ctx context.Context, m *Model, settings FitSettings) (*machine.Result, error) {
-	of, err := m.Machine(settings.Tolerance)
+	of, err := m.LossTrainers(settings.Tolerance)
 	if err != nil {
 		return nil, err
 	}

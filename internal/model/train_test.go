@@ -94,7 +94,7 @@ func TestUntrainable(t *testing.T) {
 	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	training := model.RetrainSettings{Settings: fits.Settings{Resamples: 3,
 		Tests: []loss.Test{loss.ZeroOne{}}}}
-	_, trainer := m.Machine(0)
+	_, trainer := m.LossTrainers(0)
 	_, full := m.FullFit(t.Context())
 	_, fit := m.Fit(t.Context(), model.FitSettings{})
 	_, single := model.Retrain(t.Context(), m, model.Single, bootstrap, training)
@@ -112,7 +112,7 @@ func TestUntrainable(t *testing.T) {
 func TestTrainerWithoutMemory(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "synthetic:checker,n=900"), Kernel: kernel.Spec{Gamma: 20,
 		Jitter: 0.01}, Loss: loss.HardMargin{}, Storage: model.LowRank, MaxRank: 20, MaxBytes: 5 << 20})
-	refused(m.Machine(0))(t, "one by one", linalg.ErrMemory, "")
+	refused(m.LossTrainers(0))(t, "one by one", linalg.ErrMemory, "")
 	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 20}))(t)
 	_, err := model.RetrainAround(t.Context(), m, s, bootstrap, model.RetrainSettings{
 		Batch: fits.BlockSettings{MaxIterations: 1}, Settings: fits.Settings{Resamples: 3,

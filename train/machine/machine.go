@@ -2,8 +2,8 @@
 // of the kernel matrix, between Gaussian-process regression and expectation propagation (package gp), support
 // vector machines (svm), and proximal Newton (erm).
 //
-//	m, err := machine.For(loss.Hinge{C: 1}, k, true, train.Settings{})
-//	trainer, err := m.Trainer()
+//	trainers, err := machine.For(loss.Hinge{C: 1}, k, true, train.Settings{})
+//	trainer, err := trainers.Trainer()
 //	r, err := trainer(train.Set{Y: y, Weight: w}) // r.Weight, r.Bias, r.F, r.SVM.Alpha
 package machine
 
@@ -43,24 +43,24 @@ type Result struct {
 // What it returns holds until it trains again. The error is bad input, or a set without a solution.
 type Trainer func(set train.Set) (Result, error)
 
-// Machine makes trainers, which only read the kernel matrix and may run at the same time.
-type Machine struct {
+// Trainers make trainers of one loss, which only read the kernel matrix and may run at the same time.
+type Trainers struct {
 	Algorithm Algorithm
 	make      func() (Trainer, error)
 }
 
 // Trainer makes a trainer. Its error is a kernel matrix or a parameter that is invalid.
-func (m *Machine) Trainer() (Trainer, error) {
-	if m == nil || m.make == nil {
-		return nil, errors.New("there is no machine: For makes one")
+func (t *Trainers) Trainer() (Trainer, error) {
+	if t == nil || t.make == nil {
+		return nil, errors.New("there are no trainers: For makes some")
 	}
-	return m.make()
+	return t.make()
 }
 
-// For is the machine of loss l over the M sites of kernel matrix k, with an unpenalised bias or without. k is
-// a *linalg.Sym; a *linalg.LowRankPlusDiag is for losses with a proximal map, but for a hard margin. Then
-// Weight is the weight of the kernel of the factor, R R' + diag(residual).
-func For(l loss.Loss, k linalg.Kernel, bias bool, s train.Settings) (*Machine, error) {
+// For returns the trainers of loss l over the M sites of kernel matrix k, with an unpenalised bias or
+// without. k is a *linalg.Sym; a *linalg.LowRankPlusDiag is for losses with a proximal map, but for a hard
+// margin. Then Weight is the weight of the kernel of the factor, R R' + diag(residual).
+func For(l loss.Loss, k linalg.Kernel, bias bool, s train.Settings) (*Trainers, error) {
 	if l == nil {
 		return nil, errors.New("there is no loss to train with")
 	}
@@ -71,19 +71,19 @@ func For(l loss.Loss, k linalg.Kernel, bias bool, s train.Settings) (*Machine, e
 	case whole && dense == nil:
 		return nil, errors.New("there is no kernel matrix to train on")
 	case whole && t.Quadratic:
-		return &Machine{Regression, func() (Trainer, error) { return regression(dense, t.Noise, bias) }}, nil
+		return &Trainers{Regression, func() (Trainer, error) { return regression(dense, t.Noise, bias) }}, nil
 	case whole && posterior && bias:
 		return nil, fmt.Errorf("a posterior mean, as of %s, has no bias", l.Name())
 	case whole && posterior:
-		return &Machine{Posterior, func() (Trainer, error) { return expectation(dense, likelihood, s) }}, nil
+		return &Trainers{Posterior, func() (Trainer, error) { return expectation(dense, likelihood, s) }}, nil
 	case whole && t.Margin:
 		p, _ := loss.ParametersOf(l)
 		rows := sync.OnceValues(func() (*svm.Rows, error) { return svm.NewRows(dense) })
-		return &Machine{Margin, func() (Trainer, error) {
+		return &Trainers{Margin, func() (Trainer, error) {
 			return margin(rows, t.C, p.ClassWeights, bias, s)
 		}}, nil
 	case t.Proximal != nil && (whole || !t.Dense):
-		return &Machine{Proximal, func() (Trainer, error) { return proximal(k, t.Proximal, bias, s) }}, nil
+		return &Trainers{Proximal, func() (Trainer, error) { return proximal(k, t.Proximal, bias, s) }}, nil
 	}
 	return nil, fmt.Errorf("there is no trainer for loss %q on a kernel matrix in the form %T", l.Name(), k)
 }
@@ -103,7 +103,7 @@ func regression(k *linalg.Sym, noise float64, bias bool) (Trainer, error) {
 }
 
 // margin trains a support vector classifier with box w c times the class's weight for an example of weight w;
-// for a hard margin, c = +Inf, only w > 0 matters. The trainers of a Machine share the full rows of k.
+// for a hard margin, c = +Inf, only w > 0 matters. Trainers share the full rows of k.
 func margin(rows func() (*svm.Rows, error), c float64, classes loss.ClassWeights, bias bool,
 	s train.Settings) (Trainer, error) {
 	shared, err := rows()

@@ -52,12 +52,13 @@ func (s *Study) fitFull(ctx context.Context) error {
 
 // fitAround trains the part on all data around its solution, or by the loss's trainer if that fails.
 func (p *part) fitAround(ctx context.Context) (err error) {
-	if !fitsAround(p.model) || p.study.full[p.number] != nil {
+	full := &p.study.full[p.number]
+	if !fitsAround(p.model) || *full != nil {
 		return nil
 	}
 	defer func(began time.Time) { p.study.Times.Fit += time.Since(began).Seconds() }(time.Now())
-	if p.study.full[p.number], err = model.FitAround(ctx, p.model, p.solution); err != nil && ctx.Err() == nil {
-		p.study.full[p.number], err = p.model.FullFit(ctx)
+	if *full, err = model.FitAround(ctx, p.model, p.solution); err != nil && ctx.Err() == nil {
+		*full, err = p.model.FullFit(ctx)
 	}
 	return err
 }

@@ -159,39 +159,6 @@ func (j *Joint) Average(plan resample.Plan, weights []float64) *Decided {
 	return d
 }
 
-// Errors are the error rates of the decisions for the examples that each fit leaves out, for the first
-// permutations of the classes; the fits are those of moved. Nil weights are 1.
-func (j *Joint) Errors(moved *resample.Permuted, weights []float64, permutations int) []float64 {
-	errors := make([]float64, permutations)
-	weight, scores := make([]float64, len(j.Of)), make([]float64, j.Classes())
-	for p := range errors {
-		class, wrong, count := moved.Targets(p), 0.0, 0.0
-		for r := p * moved.Fits; r < (p+1)*moved.Fits; r++ {
-			moved.Fit(r, weight)
-			first, end := resample.Tested(moved, r, len(weight))
-			f := make([]float64, len(j.fields[r]))
-			for i, own := range class {
-				if weight[i] != 0 || i < first || i >= end {
-					continue
-				}
-				for k := range f {
-					f[k] = float64(j.fields[r][k][i])
-				}
-				j.Scores(scores, f)
-				w := 1.0
-				if weights != nil {
-					w = weights[i]
-				}
-				if count += w; floats.MaxIdx(scores) != int(own) {
-					wrong += w
-				}
-			}
-		}
-		errors[p] = wrong / count
-	}
-	return errors
-}
-
 // largestOther is the largest score of another class than the own one.
 func largestOther(scores []float64, own int) float64 {
 	largest := math.Inf(-1)

@@ -161,20 +161,13 @@ func TestGroupedFolds(t *testing.T) {
 	}
 }
 
-// TestPermuted: targets stay in their part, all of them; a fit is that of the inner plan.
+// TestPermuted: targets stay in their part, all of them.
 func TestPermuted(t *testing.T) {
 	y, part := []float64{1, 2, 3, 4, 5, 6}, []int{0, 1, 0, 1, 0, 1}
-	folds := GivenFolds{Folds: 2, Fold: []int{0, 0, 0, 1, 1, 1}}
-	p := &Permuted{Y: y, Within: part, Seed: 4, Fits: 2, Of: func(y []float64) Plan {
-		return Resamples{Scheme: folds, Y: y}
-	}}
+	p := &Permuted{Y: y, Within: part, Seed: 4}
 	seen := map[string]bool{}
-	for r := range 200 {
-		weight := make([]float64, 6)
-		target := p.Fit(r, weight)
-		if inner := float64(r % 2); weight[0] != inner || weight[5] != 1-inner {
-			t.Fatalf("fit %d has weights %v", r, weight)
-		}
+	for r := range 100 {
+		target := p.Targets(r)
 		for k := range 2 {
 			var of []float64
 			for i, v := range target {
@@ -184,7 +177,7 @@ func TestPermuted(t *testing.T) {
 			}
 			slices.Sort(of)
 			if want := []float64{1 + float64(k), 3 + float64(k), 5 + float64(k)}; !slices.Equal(of, want) {
-				t.Fatalf("fit %d: part %d has targets %v", r, k, of)
+				t.Fatalf("permutation %d: part %d has targets %v", r, k, of)
 			}
 		}
 		seen[fmt.Sprint(target)] = true

@@ -75,8 +75,6 @@ func Tested(p Plan, r, n int) (first, end int) {
 	switch p := p.(type) {
 	case Weighted:
 		return Tested(p.Plan, r, n)
-	case *Permuted:
-		return Tested(p.Of(p.Y), r%p.Fits, n)
 	case Resamples:
 		if chain, ok := p.Scheme.(ForwardChain); ok {
 			return chain.Tested(r, n)

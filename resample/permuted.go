@@ -6,8 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// Permuted is the plan of a permutation test: fits p Fits to (p+1) Fits - 1 are those of Of, for the p-th
-// random permutation of the targets.
+// Permuted are random permutations of targets.
 //
 // With groups these are the units that change places. Groups of equal size exchange the targets of their
 // examples. Where sizes differ, the means of all groups are permuted, and each example keeps its deviation
@@ -18,8 +17,6 @@ type Permuted struct {
 	Group  []int // of each example; nil: no groups, else Within is ignored
 	Labels bool  // the targets are labels
 	Seed   uint64
-	Fits   int                    // of one permutation
-	Of     func(y []float64) Plan // the plan for targets
 }
 
 // units lists the examples of each unit, and the parts among whose units targets, or only their means, are
@@ -112,11 +109,3 @@ func (t *Permuted) Targets(p int) []float64 {
 	}
 	return y
 }
-
-// Fit is Plan.Fit.
-func (t *Permuted) Fit(r int, weight []float64) (target []float64) {
-	return t.Of(t.Targets(r/t.Fits)).Fit(r%t.Fits, weight)
-}
-
-// Period is Fits.
-func (t *Permuted) Period() int { return t.Fits }

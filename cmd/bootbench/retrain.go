@@ -71,11 +71,12 @@ func runCV(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
-	if v.Permutations > 0 && p.choice.again != nil {
+	chosen := v.Permutations > 0 && p.choice.again != nil
+	if chosen && (o.kernel == autoKernel || p.spec.Pairs) { // the line that repeats must choose, too
 		v.Again, p.choice.settings = p.choice.again(tune.IfBetter), nil
 	}
 	switch {
-	case (o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec)) && v.Again != nil && !o.nested:
+	case (o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec)) && chosen && !o.nested:
 		return usage.Errorf("--refit-preprocessing, or --blocks, with --permutations needs a given model, " +
 			"or --nested, which does both")
 	case o.nested && p.choice.again == nil:

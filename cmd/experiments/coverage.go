@@ -39,9 +39,10 @@ var coverageParts = map[string]struct {
 	"risk": {nil, func(c *coverage, ctx context.Context, o *output, of []world) {
 		c.summarize(o, over(ctx, c, o, of, "coverage", riskHead, (*coverage).judge, riskOf))
 	}},
-	"p-values": {[]string{"noise", "coin"}, func(c *coverage, ctx context.Context, o *output, of []world) {
-		over(ctx, c, o, of, "p-values", nullHead, (*coverage).pValue, nullOf)
-	}},
+	"p-values": {[]string{"noise", "batches", "coin"},
+		func(c *coverage, ctx context.Context, o *output, of []world) {
+			over(ctx, c, o, of, "p-values", nullHead, (*coverage).pValue, nullOf)
+		}},
 	"predictions": {[]string{"linear", "friedman1", "waves", "heavy", "groups", "sites", "weights"},
 		func(c *coverage, ctx context.Context, o *output, of []world) {
 			over(ctx, c, o, of, "predictions", predictionHead, (*coverage).predict, predictionsOf)
@@ -275,13 +276,9 @@ func counted(all []outcome, risk float64, of func(outcome) interval) (c counts) 
 	return c
 }
 
-// pValue is that of cross-validation in ten folds, with the choice inside if there was one.
-func (c *coverage) pValue(ctx context.Context, s *sample, spec bootbench.Spec, model string,
-	number int) float64 {
+// pValue is that of cross-validation in ten folds.
+func (c *coverage) pValue(ctx context.Context, _ *sample, spec bootbench.Spec, _ string, number int) float64 {
 	folds := bootbench.Folds{Folds: 10, Permutations: c.permutations}
-	if model == flagless {
-		folds.Choose = bootbench.Choose
-	}
 	return must(bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{Seed: uint64(number)})).PValue
 }
 

@@ -44,6 +44,8 @@ var worlds = []world{
 	{name: "groups", about: "x1 + sin 2 x2, groups of five rows share an effect of variance 1/2",
 		noise: 0.5, effect: 0.5, rows: 5,
 		draw: rowwise(3, func(x []float64) []float64 { return []float64{x[0] + math.Sin(2*x[1])} })},
+	{name: "batches", about: "groups of five rows share an effect, and their inputs are alike: nothing else",
+		noise: 0.5, effect: 0.5, rows: batch, draw: batches},
 	{name: "sites", about: "the same with four groups; in both new rows have new groups",
 		noise: 0.5, effect: 0.5,
 		draw: rowwise(3, func(x []float64) []float64 { return []float64{x[0] + math.Sin(2*x[1])} })},
@@ -80,6 +82,23 @@ func rowwise(d int, truth func(x []float64) []float64) drawFunc {
 		}
 		return x, all
 	}
+}
+
+// batch is the number of rows of a group whose inputs are alike.
+const batch = 5
+
+// batches are inputs about a centre for each group, on which nothing depends.
+func batches(rng *rand.Rand, rows int) (linalg.Matrix, [][]float64) {
+	x, all := linalg.NewMatrix(rows, 3), make([][]float64, rows)
+	for i := range all {
+		for j := range x.Row(i) {
+			if x.Row(i)[j] = rng.NormFloat64(); i%batch > 0 {
+				x.Row(i)[j] = x.Row(i - i%batch)[j] + x.Row(i)[j]/5
+			}
+		}
+		all[i] = []float64{0}
+	}
+	return x, all
 }
 
 // generated are inputs of a synthetic set of the program. Its targets without noise are expected if odds is

@@ -1,23 +1,58 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
+	"time"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/blas"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/tune"
+	"bootbench/linalg"
+	"bootbench/resample"
 )
 
-// omissions is a plan of fits, each without some rows.
+// trial is a fit to targets, without some rows, that is tested on the first ones of these.
+type trial struct {
+	without []int
+	tested  int
+	of      *dataset.Set
+}
+
+// trials are the fits without each fold of a cross-validation of a set, of these classes.
+func (v *Validation) trials(set *dataset.Set, class []int) (all []trial, err error) {
+	p, repeats, err := v.partitions(class)
+	if err != nil {
+		return nil, err
+	}
+	weight, plan := make([]float64, set.N()), resample.Resamples{Scheme: p.Sampler}
+	for r := range p.Period() * repeats {
+		p.Draw(v.Seed, r, weight)
+		var rows []int
+		first, end := resample.Tested(plan, r, set.N())
+		for i := first; i < set.N(); i++ {
+			if weight[i] == 0 {
+				rows = append(rows, i)
+			}
+		}
+		tested, _ := slices.BinarySearch(rows, end)
+		all = append(all, trial{rows, tested, set})
+	}
+	return all, nil
+}
+
+// omissions is the plan of trials, to the targets of each set.
 type omissions struct {
-	without [][]int
-	y       []float64
+	trials []trial
+	y      map[*dataset.Set][]float64
 }
 
 // Fit implements resample.Plan.
@@ -25,10 +60,10 @@ func (o omissions) Fit(r int, weight []float64) []float64 {
 	for i := range weight {
 		weight[i] = 1
 	}
-	for _, i := range o.without[r] {
+	for _, i := range o.trials[r].without {
 		weight[i] = 0
 	}
-	return o.y
+	return o.y[o.trials[r].of]
 }
 
 // Period implements resample.Plan.
@@ -67,35 +102,65 @@ func (s *Study) judge(in *dataset.Inputs) func(i int, f []float64) []float64 {
 }
 
 // lossesWithout are, by judge and fit, the losses of the rows that each of several fits lacks.
-func (s *Study) lossesWithout(ctx context.Context, v *Validation, without [][]int) (all [][][]float64,
-	err error) {
-	functions := len(s.Model.Functions)
-	fields := make([][]float64, len(without))
-	for r, rows := range without {
-		fields[r] = slices.Repeat([]float64{math.NaN()}, functions*len(rows))
+func (s *Study) lossesWithout(ctx context.Context, v *Validation, without [][]int) ([][][]float64, error) {
+	var trials []trial
+	for _, rows := range without {
+		trials = append(trials, trial{rows, len(rows), s.Model.Set})
 	}
+	all, err := s.losses(ctx, v, trials)
+	return all, cmp.Or(err, ctx.Err())
+}
+
+// losses are, by judge and trial, the losses of its rows, NaN where ctx has ended a fit.
+func (s *Study) losses(ctx context.Context, v *Validation, trials []trial) (all [][][]float64, err error) {
+	functions := len(s.Model.Functions)
+	fields, judges := make([][]float64, len(trials)), map[*dataset.Set]func(int, []float64) []float64{}
+	for r, t := range trials {
+		fields[r] = slices.Repeat([]float64{math.NaN()}, functions*t.tested)
+		if judges[t.of] == nil {
+			judges[t.of] = s.judge(t.of)
+		}
+	}
+	known := &nestedFits{}
 	for _, p := range s.parts() {
-		of := p.model.Function
-		settings := model.RetrainSettings{Plan: omissions{without, p.model.Y}}
-		settings.Resamples, settings.Workers = len(without), v.Workers
-		settings.OnFit = func(r int, _, f []float64) {
-			for k, i := range without[r] {
-				fields[r][k*functions+p.number] = of.Mean + of.Unit*f[p.model.Site[i]]
+		of, plan := p.model.Function, omissions{trials, map[*dataset.Set][]float64{}}
+		for set := range judges {
+			if plan.y[set] = p.model.Y; set != s.Model.Set {
+				y := slices.Clone(p.targetsOf(set))
+				floats.AddConst(-of.Mean, y)
+				floats.Scale(1/of.Unit, y)
+				plan.y[set] = y
 			}
 		}
-		if _, err := v.fits(ctx, p, riskFolds, settings, nil); err != nil {
+		if v.Choose == nil && s.Model.Set.N() <= mostPaired && model.CanDowndate(p.model) &&
+			s.Model.Set.AreNumbers() {
+			err = p.leaveOut(ctx, plan, fields)
+		} else {
+			settings := model.RetrainSettings{Plan: plan}
+			settings.Resamples, settings.Workers = len(trials), v.Workers
+			settings.OnFit = func(r int, _, f []float64) {
+				for k, i := range trials[r].without[:trials[r].tested] {
+					if v.Choose == nil { // else a prediction for each example
+						i = p.model.Site[i]
+					}
+					fields[r][k*functions+p.number] = of.Mean + of.Unit*f[i]
+				}
+			}
+			_, err = v.fits(ctx, p, riskFolds, settings, known)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	judge := s.judge(s.Model.Set)
-	for r, rows := range without {
-		for k, i := range rows {
-			for at, loss := range judge(i, fields[r][k*functions:][:functions]) {
+	for r, t := range trials {
+		for k, i := range t.without[:t.tested] {
+			f := fields[r][k*functions:][:functions]
+			for at, loss := range judges[t.of](i, f) {
 				if at == len(all) {
-					all = append(all, make([][]float64, len(without)))
+					all = append(all, make([][]float64, len(trials)))
+				}
+				if floats.HasNaN(f) {
+					loss = math.NaN()
 				}
 				all[at][r] = append(all[at][r], loss)
 			}
@@ -104,25 +169,70 @@ func (s *Study) lossesWithout(ctx context.Context, v *Validation, without [][]in
 	return all, nil
 }
 
+// leaveOut sets the fields of trials of the square loss in closed form: those without the same rows together.
+func (p *part) leaveOut(ctx context.Context, plan omissions, fields [][]float64) error {
+	began := time.Now()
+	inverse, err := p.model.Inverse()
+	if err != nil {
+		return err
+	}
+	var alike [][]int // trials
+	at := map[*int]int{}
+	for r, t := range plan.trials {
+		if len(t.without) == 0 {
+			continue
+		}
+		k, known := at[&t.without[0]]
+		if !known {
+			k, alike = len(alike), append(alike, nil)
+			at[&t.without[0]] = k
+		}
+		alike[k] = append(alike[k], r)
+	}
+	of, functions, n := p.model.Function, len(p.study.Model.Functions), p.model.Set.N()
+	failed := make([]error, len(alike))
+	blas.SingleThreaded(func() {
+		linalg.Parallel(len(alike), func(k int) {
+			if ctx.Err() != nil {
+				return
+			}
+			count := len(alike[k])
+			y := blas64.General{Rows: n, Cols: count, Stride: count, Data: make([]float64, n*count)}
+			for column, r := range alike[k] {
+				for i, v := range plan.y[plan.trials[r].of] {
+					y.Data[i*count+column] = v
+				}
+			}
+			var f blas64.General
+			if f, failed[k] = inverse.LeaveOut(plan.trials[alike[k][0]].without, y); failed[k] != nil {
+				return
+			}
+			for column, r := range alike[k] {
+				for j := range plan.trials[r].tested {
+					fields[r][j*functions+p.number] = of.Mean + of.Unit*f.Data[j*count+column]
+				}
+			}
+		})
+	})
+	p.study.Times.Retrain += time.Since(began).Seconds()
+	return cmp.Or(failed...)
+}
+
 // partitions are the rows of the folds of random partitions, one after the other.
 func partitions(v *Validation, s *Study) (folds [][]int, each int, err error) {
-	p, _, err := v.folds(s)
+	var class []int
+	if !s.Model.Set.AreNumbers() {
+		class = s.classOf()
+	}
+	p, _, err := v.partitions(class)
 	if err != nil {
 		return nil, 0, err
 	}
-	each = p.Period()
-	weight := make([]float64, s.Model.Set.N())
-	for r := range each * v.Repeats {
-		p.Draw(v.Seed, r, weight)
-		var rows []int
-		for i, w := range weight {
-			if w == 0 {
-				rows = append(rows, i)
-			}
-		}
-		folds = append(folds, rows)
+	all, err := v.trials(s.Model.Set, class)
+	for _, t := range all {
+		folds = append(folds, t.without)
 	}
-	return folds, each, nil
+	return folds, p.Period(), err
 }
 
 // candidate is a model among which the choice was, with the losses of its fits without each fold.
@@ -139,7 +249,14 @@ func cells(spec model.Spec) []model.Spec {
 	grid, base := []model.Spec{spec}, spec
 	base.Kernel.Gamma, base.Kernel.LengthScale = 0, nil
 	for _, name := range spec.Chosen {
-		over, err := spec.Hyperparameters(name)
+		of := &spec
+		if name == "length-scale" && len(spec.Kernel.LengthScale) > 1 { // one for all features
+			name, of = "gamma", &base
+			for k := range grid {
+				grid[k].Kernel.LengthScale = nil
+			}
+		}
+		over, err := of.Hyperparameters(name)
 		if err != nil || len(over) != 1 {
 			return []model.Spec{spec}
 		}

@@ -5,20 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
-	"sync"
 
-	"gonum.org/v1/gonum/floats"
-
-	"bootbench/blas"
-	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/linalg"
 	"bootbench/resample"
 )
 
@@ -39,7 +32,7 @@ type Validation struct {
 	// use the study's.
 	Choose Chooser
 	Anew   string
-	// Again, if set, has chosen the study's model, and chooses another for every permutation.
+	// Again, if set, chooses another model for every permutation: the candidates are no grid.
 	Again Chooser
 }
 
@@ -136,6 +129,11 @@ func (v *Validation) folds(s *Study) (p partition, repeats int, err error) {
 	if !s.Model.Set.AreNumbers() {
 		class = s.classOf()
 	}
+	return v.partitions(class)
+}
+
+// partitions are the folds of examples of these classes, nil for numbers, and the number of partitions.
+func (v *Validation) partitions(class []int) (p partition, repeats int, err error) {
 	p, err = v.partition(class)
 	repeats = max(1, v.Repeats)
 	switch p.Sampler.(type) {
@@ -164,7 +162,7 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 	if err != nil {
 		return nil, err
 	}
-	if moved := v.shuffle(s, &s.Model.Set.Columns[0], 1); v.Permutations > 0 && moved.Arrangements() < 2 {
+	if moved := v.shuffle(&s.Model.Set.Columns[0]); v.Permutations > 0 && moved.Arrangements() < 2 {
 		return nil, model.InputError(fmt.Errorf("Folds.Permutations change nothing: the targets of all "+
 			"%s that change places are the same", moved.What()))
 	}
@@ -299,181 +297,6 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 	return a
 }
 
-// enoughArrangements are the fewest of which one of twenty is a p-value of 0.05.
-const enoughArrangements = 20
-
-// shuffle is the permutation of the targets of a column, numbers or classes, and of the fits to them. It is
-// the same for all columns.
-func (v *Validation) shuffle(s *Study, column *dataset.Column, fits int) *resample.Permuted {
-	numbers := column.Levels == nil
-	return &resample.Permuted{Y: column.Y, Within: v.Design.Stratum, Group: v.Design.Group, Labels: !numbers,
-		Seed: v.Seed, Fits: fits, Of: func(y []float64) resample.Plan {
-			var class []int
-			if !numbers {
-				class = ClassesOf(y)
-			}
-			folds, _ := v.partition(class) // no error for the targets, hence none here
-			return resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: y}
-		}}
-}
-
-// signs is a plan with targets that are +1 for a class, and -1 for others.
-type signs struct {
-	resample.Plan
-	level int
-}
-
-// Fit implements resample.Plan.
-func (p signs) Fit(r int, weight []float64) []float64 {
-	y := dataset.Column{Y: p.Plan.Fit(r, weight)}
-	return y.Signs(p.level)
-}
-
-// permute adds the p-value of no relation between inputs and targets: by the same folds, with the same model
-// or, if that was chosen, one chosen for every permutation.
-func permute(ctx context.Context, s *Study, v Validation, a *report.Answer) error {
-	moved := v.shuffle(s, &s.Model.Set.Columns[0], a.Draws.Resamples)
-	what := moved.What()
-	if arrangements := moved.Arrangements(); arrangements < enoughArrangements {
-		a.Add(report.FewPermuted.Check(arrangements, "take more "+what, "there are only %.0f arrangements "+
-			"of %s: the p-value cannot be below %.2g", arrangements, what, 1/arrangements))
-	}
-	if v.Again != nil && v.Choose == nil {
-		what += ", the model chosen again for each"
-	} else if v.Again = nil; s.several() && v.Choose != nil || s.Model.Spec.Pairs {
-		v.Again = func(_ context.Context, set *dataset.Set) (model.Spec, error) {
-			spec := s.Model.Spec
-			spec.Set = set
-			return spec, nil
-		}
-	}
-	found, err := []float64(nil), error(nil)
-	if v.Again != nil { // fits to the targets of all functions together
-		found, err = permuteAll(ctx, s, v)
-	} else {
-		found, err = permuteFits(ctx, s, v, a)
-	}
-	if err != nil {
-		return err
-	}
-	setPValue(a, found)
-	if ctx.Err() != nil {
-		a.Status = fits.Cancelled.String()
-	}
-	a.NullHypothesis = fmt.Sprintf("targets do not depend on features: %d permutations of %s", a.Permutations,
-		what)
-	return nil
-}
-
-// permuteAll are the errors of the models that Again chooses on the permuted targets: the choice is part of
-// what is compared.
-func permuteAll(ctx context.Context, s *Study, v Validation) ([]float64, error) {
-	mutex, done, count := sync.Mutex{}, 0, v.Permutations
-	v.Permutations, v.Metrics, v.ErrorsAlone, v.Workers = 0, nil, true, 1
-	found, failed := make([]float64, count), make([]error, count)
-	blas.SingleThreaded(func() {
-		linalg.Parallel(count, func(k int) {
-			found[k] = math.NaN()
-			if ctx.Err() != nil {
-				return
-			}
-			set := *s.Model.Set
-			set.Columns = slices.Clone(set.Columns)
-			for c := range set.Columns {
-				set.Columns[c].Y = v.shuffle(s, &s.Model.Set.Columns[c], 1).Targets(k)
-			}
-			found[k], failed[k] = errorOf(ctx, s, &set, v)
-			mutex.Lock()
-			defer mutex.Unlock()
-			done++
-			s.Progress(fmt.Sprintf("permutation %d of %d", done, count), done, count)
-		})
-	})
-	if err := cmp.Or(failed...); err != nil && ctx.Err() == nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(found, math.IsNaN), nil
-}
-
-// errorOf is the error of the model that is chosen on a set.
-func errorOf(ctx context.Context, s *Study, set *dataset.Set, v Validation) (float64, error) {
-	spec, err := v.Again(ctx, set)
-	if err != nil {
-		return math.NaN(), err
-	}
-	spec.Pairs = s.Model.Spec.Pairs
-	other, err := New(ctx, spec, s.Test)
-	if err != nil {
-		return math.NaN(), err
-	}
-	a, err := other.CrossValidate(ctx, v)
-	if err != nil || a == nil {
-		return math.NaN(), err
-	}
-	return float64(a.Error), nil
-}
-
-// permuteFits are the errors of fits of one model to permuted targets, of those permutations that are
-// finished.
-func permuteFits(ctx context.Context, s *Study, v Validation, a *report.Answer) ([]float64, error) {
-	each, of := a.Draws.Resamples, v.Permutations
-	sum, finished, known := make([]float64, of), of, &nestedFits{}
-	joint := &fits.Joint{}
-	if s.classes() {
-		joint.Decision, joint.Of = s.decision(), s.classOf()
-	}
-	for _, p := range s.parts() {
-		moved := v.shuffle(s, p.column(), each)
-		settings := model.RetrainSettings{Plan: moved}
-		unit, count := 1.0, make([]float64, of)
-		if p.labels() {
-			settings.Plan = signs{moved, p.level()}
-		} else if moved.Y = p.model.Y; p.study.several() {
-			quality := a.Targets[p.model.Function.Name].Quality
-			unit = 1 / (float64(quality.Baseline) * float64(len(s.Model.Functions)))
-		}
-		unit *= p.model.Unit * p.model.Unit
-		settings.Resamples, settings.Workers = each*of, v.Workers
-		settings.Progress = func(done, total int) {
-			p.study.Progress(fmt.Sprintf("permutation %d of %d", (done+each-1)/each, of), done, total)
-		}
-		site := func(i int) int { return p.model.Site[i] }
-		if v.Choose != nil { // a prediction for each example
-			site = func(i int) int { return i }
-		}
-		own, y := make([]float64, of), []float64(nil)
-		settings.OnFit = func(b int, weight, f []float64) {
-			if s.classes() {
-				joint.Add(b, p.number, func(i int) float64 { return f[site(i)] })
-				return
-			}
-			if b%each == 0 {
-				if y = moved.Targets(b / each); p.labels() {
-					y = (&dataset.Column{Y: y}).Signs(1)
-				}
-			}
-			first, end := resample.Tested(moved, b, len(y))
-			for i := first; i < end; i++ {
-				if weight[i] == 0 {
-					w := calibration.WeightOf(p.model.Set.Weights, i)
-					own[b/each] += w * p.study.Test.Value(f[site(i)], y[i])
-					count[b/each] += w
-				}
-			}
-		}
-		result, err := v.fits(ctx, p, a.Folds, settings, known)
-		if err != nil {
-			return nil, err
-		}
-		finished = min(finished, result.Resamples/each)
-		floats.AddScaled(sum, unit, floats.DivTo(own, own, count))
-	}
-	if s.classes() {
-		sum = joint.Errors(v.shuffle(s, &s.Model.Set.Columns[0], each), s.Model.Set.Weights, finished)
-	}
-	return sum[:finished], nil
-}
-
 // level is the class whose examples have the label +1.
 func (p *part) level() int {
 	if p.study.classes() {
@@ -512,21 +335,6 @@ func SmallClass(set *dataset.Set) (strata []int, class string, rows int) {
 		}
 	}
 	return nil, "", 0
-}
-
-// setPValue sets the p-value (1 + #)/(1 + P), # the number of P permutations of the targets with at most the
-// same error (Ojala and Garriga 2010).
-func setPValue(a *report.Answer, errors []float64) {
-	if a.Permutations = len(errors); a.Permutations == 0 {
-		return
-	}
-	asGood := 0
-	for _, e := range errors {
-		if e <= float64(a.Error)*(1+tieTolerance) {
-			asGood++
-		}
-	}
-	a.PValue = report.NumberOf(float64(1+asGood) / float64(1+a.Permutations))
 }
 
 // tieTolerance is the relative difference of equal errors: the order of summation differs.

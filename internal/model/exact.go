@@ -139,8 +139,13 @@ func CanDowndate(m *Model) bool {
 
 // downdating makes trainers of method Downdate.
 func downdating(m *Model) (func() (train.Trainer, error), error) {
-	inverse, err := gp.NewInverse(m.Gram(), loss.TraitsOf(m.Loss).Noise, m.Set.Weights, m.Bias)
+	inverse, err := m.Inverse()
 	return func() (train.Trainer, error) { return &gp.Downdate{Inverse: inverse}, nil }, err
+}
+
+// Inverse is the inverse of the kernel matrix of a model of which CanDowndate is true.
+func (m *Model) Inverse() (*gp.Inverse, error) {
+	return gp.NewInverse(m.Gram(), loss.TraitsOf(m.Loss).Noise, m.Set.Weights, m.Bias)
 }
 
 // blockTolerance is the residual to which the theory is solved for batches: smaller ones save no iterations.

@@ -13,7 +13,6 @@ import (
 	"bootbench/blas"
 	"bootbench/linalg"
 	"bootbench/train"
-	"bootbench/train/internal/workspace"
 )
 
 // Inverse is P = (K + diag(noise/weight))^-1, with a bias P - P 1 1'P/1'P1, from which Downdate removes
@@ -60,47 +59,62 @@ func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*
 	return v, nil
 }
 
-// Downdate is a train.Trainer of the square loss, with one example per site. Each weight is 0 or the
-// inverse's. It predicts only the examples F of weight 0, which are left out:
+// LeaveOut predicts the examples F that are left out together, by fits to all others: a column for each
+// column of targets y, of all examples,
 //
 //	f_F = y_F - (P_FF)^-1 (P y)_F,
 //
 // by |F|^3/3 operations instead of (n - |F|)^3/3 (M03-65; one example: Rasmussen and Williams 2006, 5.12).
-type Downdate struct {
-	*Inverse
-	out []int
-	a   []float64
+func (v *Inverse) LeaveOut(out []int, y blas64.General) (f blas64.General, err error) {
+	m, n := len(out), v.p.Cols
+	rows := blas64.General{Rows: m, Cols: n, Stride: n, Data: make([]float64, m*n)}
+	f = blas64.General{Rows: m, Cols: y.Cols, Stride: y.Cols, Data: make([]float64, m*y.Cols)}
+	a := blas64.Triangular{Uplo: gonum.Upper, Diag: gonum.NonUnit, N: m, Stride: max(1, m),
+		Data: make([]float64, m*m)}
+	for k, i := range out {
+		copy(rows.Data[k*n:], v.p.Data[i*v.p.Stride:][:n])
+		for l, j := range out {
+			a.Data[k*m+l] = rows.Data[k*n+j]
+		}
+	}
+	if m == 0 {
+		return f, nil
+	}
+	blas64.Gemm(gonum.NoTrans, gonum.NoTrans, -1, rows, y, 0, f)
+	if blas.Bound().Potrf(gonum.Upper, m, a.Data, m) != 0 {
+		return f, fmt.Errorf("without %d of %d examples the inverse of the kernel matrix is not positive "+
+			"definite: a larger Square.Noise or Kernel.Jitter helps", m, n)
+	}
+	blas64.Trsm(gonum.Left, gonum.Trans, 1, a, f)
+	blas64.Trsm(gonum.Left, gonum.NoTrans, 1, a, f)
+	for k, i := range out {
+		floats.Add(f.Data[k*f.Stride:][:f.Cols], y.Data[i*y.Stride:][:y.Cols])
+	}
+	return f, nil
 }
+
+// Downdate is a train.Trainer of the square loss, with one example per site. Each weight is 0 or the
+// inverse's. It predicts only the examples of weight 0, by Inverse.LeaveOut.
+type Downdate struct{ *Inverse }
 
 // Fit is train.Trainer.Fit; f is NaN where the weight is not 0.
 func (d *Downdate) Fit(set train.Set, f []float64) error {
-	d.out = d.out[:0]
+	var out []int
 	for i, w := range set.Weight {
 		switch f[i] = math.NaN(); w {
 		case 0:
-			d.out = append(d.out, i)
+			out = append(out, i)
 		case d.weight[i]:
 		default:
 			return fmt.Errorf("a fit that leaves examples out has weights 0 and %v, not %v", d.weight[i], w)
 		}
 	}
-	m := len(d.out)
-	d.a = append(d.a[:0], make([]float64, m*(m+1))...)
-	a, r := d.a[:m*m], d.a[m*m:]
-	for k, i := range d.out {
-		row := d.p.Data[i*d.p.Stride:][:d.p.Cols]
-		for l, j := range d.out[:k+1] {
-			a[l*m+k] = row[j]
-		}
-		r[k] = floats.Dot(row, set.Y)
+	left, err := d.LeaveOut(out, blas64.General{Rows: len(set.Y), Cols: 1, Stride: 1, Data: set.Y})
+	if err != nil {
+		return err
 	}
-	if blas.Bound().Potrf(gonum.Upper, m, a, m) != 0 {
-		return fmt.Errorf("without %d of %d examples the inverse of the kernel matrix is not positive "+
-			"definite: a larger Square.Noise or Kernel.Jitter helps", m, len(set.Weight))
-	}
-	workspace.SolveFactored(gonum.Upper, a, max(1, m), r)
-	for k, i := range d.out {
-		f[i] = set.Y[i] - r[k]
+	for k, i := range out {
+		f[i] = left.Data[k]
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ const inverseScale = 1e12
 //
 // which is linear in m: m = G d y with d = c o/(1 - o). The predictor at a site varies over resamples with
 // the site's count only, so new inputs have no variance.
-func (r *run) meanField() error {
+func meanField(r *run) error {
 	d := make([]float64, len(r.sites))
 	for i, v := range linalg.Diagonal(r.Problem.Gram) {
 		d[i] = inverseScale / math.Max(v, smallestVariance)
@@ -59,19 +59,18 @@ func (r *run) meanField() error {
 // the (m - y)^2 averaged over the examples of the site. This holds for Poisson counts, whose variance equals
 // their mean; for multinomial counts nearly.
 
-// noise is s2 of the square loss.
-func (r *run) noise() float64 { return loss.TraitsOf(r.Problem.Loss).Noise }
-
-// meanCount is nu_i.
-func (r *run) meanCount(i int) float64 {
-	return r.Problem.Law.Mean() * float64(len(r.sites[i].Examples))
+// countAndNoise are nu_i and s2.
+func countAndNoise(r *run, i int) (nu, noise float64) {
+	return r.Problem.Law.Mean() * float64(len(r.sites[i].Examples)), loss.TraitsOf(r.Problem.Loss).Noise
 }
 
-func (r *run) variationalPrecision(i int, chi float64) float64 {
-	return r.meanCount(i) / (r.noise() + chi)
+func variationalPrecision(r *run, i int, chi float64) float64 {
+	nu, noise := countAndNoise(r, i)
+	return nu / (noise + chi)
 }
 
-func (r *run) variationalCoefficients(i int, chi, b float64) (t, own float64) {
-	s := r.noise() + chi
-	return r.meanCount(i) / (s * s), b + (1-b)*r.noise()/s
+func variationalCoefficients(r *run, i int, chi, b float64) (t, own float64) {
+	nu, noise := countAndNoise(r, i)
+	s := noise + chi
+	return nu / (s * s), b + (1-b)*noise/s
 }

@@ -15,7 +15,7 @@ import (
 // span decades: for a hard margin d/c lies between 0 and 1/p(0). Damping, Anderson acceleration and Newton's
 // method therefore act on the cavities.
 type fixedPoint struct {
-	*run
+	run             *run
 	model           *siteModel
 	accepted, trial iterate // the last evaluated, for which G is current unless gStale, and the next
 	inner           *innerIteration
@@ -70,26 +70,26 @@ func (x *fixedPoint) evaluate(allowSingle bool) error {
 func (x *fixedPoint) factorize(at *iterate, allowSingle bool) error {
 	current := !x.gStale
 	x.gStale, at.SinglePrecision = true, false
-	if current && x.settings.Steps == WoodburySteps &&
-		x.updateMoving(at.D, activeShare, activeFraction, activeChange) {
+	if current && x.run.settings.Steps == WoodburySteps &&
+		x.run.updateMoving(at.D, activeShare, activeFraction, activeChange) {
 		return nil
 	}
-	allowSingle = allowSingle && x.settings.Tolerance <= singleMaxError
-	if at.SinglePrecision = allowSingle && x.refreshSingle(at.D, singleMaxError); at.SinglePrecision {
+	allowSingle = allowSingle && x.run.settings.Tolerance <= singleMaxError
+	if at.SinglePrecision = allowSingle && x.run.refreshSingle(at.D, singleMaxError); at.SinglePrecision {
 		return nil
 	}
-	return x.refresh(at.D)
+	return x.run.refresh(at.D)
 }
 
 // updateResidual reads the trial's image and residual off G, and accepts the trial unless one is NaN.
 func (x *fixedPoint) updateResidual() error {
-	x.engine.FormG()
-	x.Stats.Sweeps++
+	x.run.engine.FormG()
+	x.run.Stats.Sweeps++
 	t := &x.trial
 	x.model.cavities(t.image, t.siteParams)
 	t.Distance, t.Residual = x.model.distance(t.image, t.cavities), x.model.maxChange(t.image, t.cavities)
 	// at larger distances only solveGeneral computes it, at the end
-	if t.Residual < consistencyMaxChange*x.settings.Tolerance {
+	if t.Residual < consistencyMaxChange*x.run.settings.Tolerance {
 		maxNaN(&t.Residual, x.model.consistencyError(t.image, t.siteParams))
 	}
 	if math.IsNaN(t.Residual) || math.IsNaN(t.Distance) || math.IsInf(t.Distance, 0) {
@@ -98,7 +98,7 @@ func (x *fixedPoint) updateResidual() error {
 	x.accepted, x.trial, x.gStale = x.trial, x.accepted, false
 	x.monitor.Recent.update(x.accepted.Distance)
 	x.monitor.best.update(x.accepted.Distance)
-	x.reportProgress(x.Stats.Sweeps, x.accepted.Residual)
+	x.run.reportProgress(x.run.Stats.Sweeps, x.accepted.Residual)
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (x *fixedPoint) moveTo(allowSingle bool) (err error) {
 		}
 		x.anderson.reset()
 		x.monitor.StepLength = minStep
-		x.Stats.Damped++
+		x.run.Stats.Damped++
 		x.trial.cavities.towards(x.accepted.cavities, 0.5)
 	}
 	return err
@@ -121,7 +121,7 @@ func (x *fixedPoint) restoreAccepted() error {
 	if err := x.factorize(&x.accepted, false); err != nil {
 		return err
 	}
-	x.engine.FormG()
+	x.run.engine.FormG()
 	x.gStale = false
 	return nil
 }
@@ -137,9 +137,9 @@ func (x *fixedPoint) done(ctx context.Context) (bool, Status) {
 	switch {
 	case ctx.Err() != nil: // first: the residual may be incomplete
 		return true, Cancelled
-	case x.accepted.Residual <= x.settings.Tolerance && !x.accepted.SinglePrecision:
+	case x.accepted.Residual <= x.run.settings.Tolerance && !x.accepted.SinglePrecision:
 		return true, Converged
-	case x.Stats.Sweeps >= x.settings.MaxSweeps:
+	case x.run.Stats.Sweeps >= x.run.settings.MaxSweeps:
 		return true, SweepLimit
 	}
 	return false, 0

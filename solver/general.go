@@ -11,37 +11,37 @@ import (
 // the last accepted iterate is kept; a refresh, once begun, is finished, and one more follows if G is in
 // single precision or stale. The residual is then that of the cavities only.
 func (r *run) solveGeneral(ctx context.Context) error {
-	x := r.newFixedPoint()
+	x := newFixedPoint(r)
 	x.model.cancelled = func() bool { return ctx.Err() != nil }
 	if err := x.start(); errors.Is(err, errCancelled) {
 		return ctx.Err()
 	} else if err != nil {
 		return asProblem(err)
 	}
-	x.Status = (search{x}).runPhases(ctx)
+	x.run.Status = (search{x}).runPhases(ctx)
 	if x.gStale || x.accepted.SinglePrecision {
 		if err := x.restoreAccepted(); err != nil {
 			return err
 		}
 	}
-	x.Residual, x.SiteMean, x.SiteVariance = x.accepted.Residual, x.accepted.G, x.accepted.U
-	if x.Status == Cancelled {
+	x.run.Residual, x.run.SiteMean, x.run.SiteVariance = x.accepted.Residual, x.accepted.G, x.accepted.U
+	if x.run.Status == Cancelled {
 		return nil
 	}
 	x.model.cancelled = func() bool { return false } // read-outs are not cancelled
-	if x.Status == Converged {
+	if x.run.Status == Converged {
 		return nil
 	}
 	x.model.cavities(x.accepted.image, x.accepted.siteParams)
-	maxNaN(&x.Residual, x.model.consistencyError(x.accepted.image, x.accepted.siteParams))
+	maxNaN(&x.run.Residual, x.model.consistencyError(x.accepted.image, x.accepted.siteParams))
 	x.explain()
-	if x.Status.failed() {
+	if x.run.Status.failed() {
 		x.settleRounding()
 	}
 	return nil
 }
 
-func (r *run) newFixedPoint() *fixedPoint {
+func newFixedPoint(r *run) *fixedPoint {
 	n, s := len(r.sites), newSiteModel(r.sites, r.engine, r.Problem.Y)
 	x := &fixedPoint{run: r, model: s, accepted: newIterate(n), trial: newIterate(n),
 		inner: newInnerIteration(s), anderson: newAnderson(3*n, andersonDepth),
@@ -102,17 +102,17 @@ func (r *run) useFactor(engine linalg.Engine, d []float64) (rank int, used bool)
 
 // explain warns why a solve did not converge.
 func (x *fixedPoint) explain() {
-	n := len(x.sites)
-	rank, _ := x.useFactor(x.engine, nil)
+	n := len(x.run.sites)
+	rank, _ := x.run.useFactor(x.run.engine, nil)
 	if x.cause != nil {
-		x.warn("%v", x.cause)
+		x.run.warn("%v", x.cause)
 	}
-	if x.newton == nil && x.settings.Steps == MixedSteps && n <= newtonMaxSites(x.dense()) {
-		x.warn("there was no memory for Newton's method, which finds what sweeps do not")
+	if x.newton == nil && x.run.settings.Steps == MixedSteps && n <= newtonMaxSites(x.run.dense()) {
+		x.run.warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	if rank < n {
-		x.warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin in "+
-			"most resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its "+
+		x.run.warn("the kernel matrix of %d inputs has rank %d within rounding, too little for this margin "+
+			"in most resamples: %d inputs are pinned as hard as rounding allows; a jitter of 1e-6 of its "+
 			"diagonal, or a soft margin, makes the problem regular",
 			n, rank, x.model.countCapped(x.accepted.cavities))
 	}

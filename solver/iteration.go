@@ -32,7 +32,7 @@ func (x *fixedPoint) strategy() strategy {
 		return plainSweep{}
 	case x.newton != nil && d < x.newtonRadius:
 		return x.newton
-	case x.settings.Steps == MixedSteps && d < andersonMaxDistance:
+	case x.run.settings.Steps == MixedSteps && d < andersonMaxDistance:
 		return andersonSweep{}
 	}
 	return dampedSweep{}

@@ -32,8 +32,8 @@ func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 	p := Problem{Gram: k, Y: y, Loss: l, Law: resample.Poisson{Ratio: 1}}
 	settings := testutil.Must(Settings{}.withDefaults(k.N()))(t)
 	sites := testutil.Must(p.sites())(t)
-	x := (&run{settings: settings, noSingle: true, Solution: &Solution{Problem: p, sites: sites,
-		engine: linalg.NewCholeskyEngine(k)}}).newFixedPoint()
+	x := newFixedPoint(&run{settings: settings, noSingle: true, Solution: &Solution{Problem: p, sites: sites,
+		engine: linalg.NewCholeskyEngine(k)}})
 	testutil.Check(t, x.start())
 	testutil.Check(t, dampedSweep{}.advance(t.Context(), x))
 	return x

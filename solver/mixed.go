@@ -35,11 +35,11 @@ func newMixed(n int) *mixed {
 // moveG updates G to next: by a rank update if few sites change, in single precision if another refresh must
 // follow anyway, else by a factorisation.
 func (p *mixed) moveG(c *precisionIteration, sweep int) error {
-	if !c.single && c.updateMoving(c.next, maxUpdateShare, negligible, math.Inf(1)) {
+	if !c.single && c.run.updateMoving(c.next, maxUpdateShare, negligible, math.Inf(1)) {
 		return nil
 	}
-	if sweep < c.settings.MaxSweeps && p.residual() > singleResidual &&
-		c.refreshSingle(c.next, singleResidual/4) {
+	if sweep < c.run.settings.MaxSweeps && p.residual() > singleResidual &&
+		c.run.refreshSingle(c.next, singleResidual/4) {
 		c.single = true
 		return nil
 	}
@@ -52,33 +52,34 @@ func (p *mixed) residual() float64 { return p.errorConstant * p.logStep * p.logS
 // improve iterates d on the engine's model of diag(G) as a function of d, around the present G, until d is
 // constant.
 func (p *mixed) improve(c *precisionIteration) {
-	if linalg.FactorOf(c.Problem.Gram) != nil {
+	if linalg.FactorOf(c.run.Problem.Gram) != nil {
 		return // a refresh is cheap
 	}
 	if square := p.logStep * p.logStep; square > 0 && !math.IsInf(square, 1) {
-		p.errorConstant = c.Residual / square
+		p.errorConstant = c.run.Residual / square
 	}
-	c.engine.FormG()
-	d, response := c.engine.Precisions(), linalg.NewResponse(c.engine)
+	c.run.engine.FormG()
+	d, response := c.run.engine.Precisions(), linalg.NewResponse(c.run.engine)
 	for range maxPredictions {
 		for i := range p.change {
 			p.change[i] = c.next[i] - d[i]
 		}
 		response.PredictDiag(p.change, p.chi, p.b)
 		c.respond(p.change, p.chi, p.b)
-		moved := c.relativeChange(p.change, c.next, p.chi)
+		moved := relativeChange(p.change, c.next, p.chi)
 		if math.IsNaN(moved) {
 			break // the model has failed
 		}
 		copy(c.next, p.change)
-		c.Stats.Sweeps++
-		c.Stats.Refreshes.Diagonal++
-		if moved < predictionTol*c.Residual*c.Residual || moved < negligible*c.settings.Tolerance {
+		c.run.Stats.Sweeps++
+		c.run.Stats.Refreshes.Diagonal++
+		if moved < predictionTol*c.run.Residual*c.run.Residual ||
+			moved < negligible*c.run.settings.Tolerance {
 			break
 		}
 	}
-	chi, _ := c.engine.Diag()
-	largest := c.largestShrinkage(d, chi)
+	chi, _ := c.run.engine.Diag()
+	largest := largestShrinkage(d, chi)
 	p.logStep = 0
 	for i, v := range c.next {
 		least := scaleFloor(largest, chi[i])

@@ -123,6 +123,6 @@ func (w *newton) direction(x *fixedPoint) {
 	floats.SubTo(w.right, at.image, at.cavities)
 	tolerance := math.Max(gmresTightest, math.Min(gmresLoosest, at.Distance))
 	if !x.model.cancelled() {
-		x.Stats.Linear += w.gmres.Solve(w.step, w.right, w.jacobian.mulResidual, tolerance)
+		x.run.Stats.Linear += w.gmres.Solve(w.step, w.right, w.jacobian.mulResidual, tolerance)
 	}
 }

@@ -41,17 +41,17 @@ const (
 // runPhases searches for the fixed point. Without Newton's method there is one phase.
 func (x search) runPhases(ctx context.Context) Status {
 	if x.newton == nil {
-		x.useFactor(x.engine, x.accepted.D)
+		x.run.useFactor(x.run.engine, x.accepted.D)
 		return x.iterate(ctx, stallLong)
 	}
 	for {
-		x.Status = x.runPhase(ctx)
-		if x.Status == Cancelled || x.Status == SweepLimit {
-			return x.Status
+		x.run.Status = x.runPhase(ctx)
+		if x.run.Status == Cancelled || x.run.Status == SweepLimit {
+			return x.run.Status
 		}
 		next, more := phases[x.phase].next(x)
 		if !more {
-			return x.Status
+			return x.run.Status
 		}
 		x.phase = next
 	}
@@ -69,24 +69,24 @@ func (x search) runPhase(ctx context.Context) Status {
 func (s Status) failed() bool { return s == Stalled || s == NumericalFailure }
 
 func (x search) afterStart() (phaseName, bool) {
-	x.sweepsConverged = x.Status == Converged
-	if _, used := x.useFactor(x.engine, x.accepted.D); used {
+	x.sweepsConverged = x.run.Status == Converged
+	if _, used := x.run.useFactor(x.run.engine, x.accepted.D); used {
 		return verifyLowRank, true
 	}
-	return polish, x.Status == Stalled
+	return polish, x.run.Status == Stalled
 }
 
 // afterVerify ends the search if G with and without the factor agree up to the residual: it is rounding.
 func (x search) afterVerify() (phaseName, bool) {
-	return polish, x.Status == Stalled && !x.sweepsConverged
+	return polish, x.run.Status == Stalled && !x.sweepsConverged
 }
 
 // afterPolish ends the search if rounding of K prevents progress.
 func (x search) afterPolish() (phaseName, bool) {
-	if x.Status == Stalled {
+	if x.run.Status == Stalled {
 		x.settleRounding()
 	}
-	return plainSweeps, x.Status == Stalled
+	return plainSweeps, x.run.Status == Stalled
 }
 
 func endOfSearch(search) (phaseName, bool) { return 0, false }

@@ -14,7 +14,7 @@ import (
 //
 //	d -> G -> chi, b -> c = b/chi -> d.
 type precisionIteration struct {
-	*run
+	run      *run
 	accepted []float64 // d of the last G
 	next     []float64 // response to this G, then the d of the next G
 	estimate estimate  // nil: none
@@ -34,7 +34,7 @@ const (
 
 // solveQuadratic iterates d, and with it G, to the fixed point.
 func (r *run) solveQuadratic(ctx context.Context) error {
-	c := r.newPrecisionIteration()
+	c := newPrecisionIteration(r)
 	if err := c.start(); err != nil {
 		return err
 	}
@@ -47,16 +47,16 @@ func (r *run) solveQuadratic(ctx context.Context) error {
 			return c.fail(err)
 		}
 		c.updateResidual()
-		c.reportProgress(sweep, c.Residual)
+		c.run.reportProgress(sweep, c.run.Residual)
 		if done, status := c.done(ctx, sweep); done {
-			c.Status = status
+			c.run.Status = status
 			return c.refineToDouble()
 		}
 		c.propose()
 	}
 }
 
-func (r *run) newPrecisionIteration() *precisionIteration {
+func newPrecisionIteration(r *run) *precisionIteration {
 	n := len(r.sites)
 	c := &precisionIteration{run: r, accepted: make([]float64, n), next: make([]float64, n),
 		monitor: newMonitor()}
@@ -67,11 +67,11 @@ func (r *run) newPrecisionIteration() *precisionIteration {
 
 // updateResidual computes the sites' response d to G, and the residual.
 func (c *precisionIteration) updateResidual() {
-	copy(c.accepted, c.engine.Precisions())
-	chi, b := c.engine.Diag()
+	copy(c.accepted, c.run.engine.Precisions())
+	chi, b := c.run.engine.Diag()
 	c.respond(c.next, chi, b)
-	c.Stats.Sweeps++
-	c.Residual = c.relativeChange(c.next, c.accepted, chi)
+	c.run.Stats.Sweeps++
+	c.run.Residual = relativeChange(c.next, c.accepted, chi)
 }
 
 // refineToDouble recomputes G in double precision for the read-outs.
@@ -89,8 +89,8 @@ func (c *precisionIteration) refineToDouble() error {
 
 // fail ends the solve at the last d that factorised.
 func (c *precisionIteration) fail(cause error) error {
-	c.Status = NumericalFailure
-	c.warn("%v", cause)
+	c.run.Status = NumericalFailure
+	c.run.warn("%v", cause)
 	copy(c.next, c.accepted)
 	return c.factorize()
 }
@@ -98,17 +98,17 @@ func (c *precisionIteration) fail(cause error) error {
 // start sets next to the start value of d: that of Settings.From, or every site's response to the homogeneous
 // cavity (M03-61, 62).
 func (c *precisionIteration) start() error {
-	if c.settings.From != nil {
-		copy(c.next, c.settings.From.SitePrecision)
+	if c.run.settings.From != nil {
+		copy(c.next, c.run.settings.From.SitePrecision)
 		return nil
 	}
-	common, err := c.homogeneousCavity(true, func(i int, cavity float64) float64 {
-		return precision(c.quadratic[i], cavity)
+	common, err := c.run.homogeneousCavity(true, func(i int, cavity float64) float64 {
+		return precision(c.run.quadratic[i], cavity)
 	})
 	if err != nil {
 		return err
 	}
-	for i, q := range c.quadratic {
+	for i, q := range c.run.quadratic {
 		c.next[i] = precision(q, common)
 	}
 	return nil
@@ -124,7 +124,7 @@ func precision(q loss.Quadratic, c float64) float64 {
 // factorize computes G at next in double precision.
 func (c *precisionIteration) factorize() error {
 	c.single = false
-	return c.refresh(c.next)
+	return c.run.refresh(c.next)
 }
 
 // respond computes the sites' response d to the diagonals chi and b.
@@ -132,10 +132,10 @@ func (c *precisionIteration) respond(dst, chi, b []float64) {
 	n := len(dst)
 	linalg.Parallel((n+parallelSites-1)/parallelSites, func(task int) {
 		for i := task * parallelSites; i < min(n, (task+1)*parallelSites); i++ {
-			if c.Method == Variational {
-				dst[i] = c.variationalPrecision(i, chi[i])
+			if c.run.Method == Variational {
+				dst[i] = variationalPrecision(c.run, i, chi[i])
 			} else {
-				dst[i] = precision(c.quadratic[i], cavityPrecision(chi[i], b[i]))
+				dst[i] = precision(c.run.quadratic[i], cavityPrecision(chi[i], b[i]))
 			}
 		}
 	})
@@ -143,16 +143,16 @@ func (c *precisionIteration) respond(dst, chi, b []float64) {
 
 // done decides whether the iteration ends.
 func (c *precisionIteration) done(ctx context.Context, sweep int) (bool, Status) {
-	c.monitor.best.update(c.Residual)
+	c.monitor.best.update(c.run.Residual)
 	if c.monitor.best.Since > 0 && c.single {
-		c.noSingle = true
+		c.run.noSingle = true
 	}
 	switch {
-	case c.Residual <= c.settings.Tolerance && !c.single || c.Method == StartOnly:
+	case c.run.Residual <= c.run.settings.Tolerance && !c.single || c.run.Method == StartOnly:
 		return true, Converged
-	case math.IsNaN(c.Residual):
+	case math.IsNaN(c.run.Residual):
 		return true, NumericalFailure
-	case sweep >= c.settings.MaxSweeps:
+	case sweep >= c.run.settings.MaxSweeps:
 		return true, SweepLimit
 	case ctx.Err() != nil:
 		return true, Cancelled
@@ -177,8 +177,8 @@ func (c *precisionIteration) propose() {
 		m.StepLength /= 2
 	}
 	if m.StepLength < 1 {
-		c.Stats.Damped++
-		for i, d := range c.engine.Precisions() {
+		c.run.Stats.Damped++
+		for i, d := range c.run.engine.Precisions() {
 			c.next[i] = d + m.StepLength*(c.next[i]-d)
 		}
 	}
@@ -187,8 +187,8 @@ func (c *precisionIteration) propose() {
 // relativeChange is the largest change from d to next, relative to d_i plus a thousandth of max_j(d_j
 // chi_j)/chi_i. (A thousandth of the largest d would hide most sites behind one of many examples and little
 // noise.) NaN if any entry is.
-func (r *run) relativeChange(next, d, chi []float64) float64 {
-	largest := r.largestShrinkage(d, chi)
+func relativeChange(next, d, chi []float64) float64 {
+	largest := largestShrinkage(d, chi)
 	worst := 0.0
 	for i, v := range next {
 		if v != d[i] { // both may be zero
@@ -199,7 +199,7 @@ func (r *run) relativeChange(next, d, chi []float64) float64 {
 }
 
 // largestShrinkage is the largest d_i chi_i, in [0, 1).
-func (r *run) largestShrinkage(d, chi []float64) float64 {
+func largestShrinkage(d, chi []float64) float64 {
 	largest := 0.0
 	for i, v := range d {
 		largest = math.Max(largest, v*chi[i])

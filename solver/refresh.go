@@ -61,7 +61,7 @@ func (r *run) updateMoving(d []float64, share int, fraction, least float64) bool
 func (r *run) movingSites(to []float64, limit int, fraction, least float64) (sites []int, delta []float64) {
 	d := r.engine.Precisions()
 	chi, _ := r.engine.Diag()
-	largest := r.largestShrinkage(d, chi)
+	largest := largestShrinkage(d, chi)
 	for i, from := range d {
 		change := to[i] - from
 		scale := from + scaleFloor(largest, chi[i])

@@ -13,18 +13,19 @@ import (
 // TestUndeterminedExactly.)
 func (x *fixedPoint) settleRounding() {
 	change := x.roundingChange()
-	if !(change > x.settings.Tolerance) {
+	if !(change > x.run.settings.Tolerance) {
 		return
 	}
-	x.Status = Undetermined
+	x.run.Status = Undetermined
 	within := ""
 	if x.accepted.Residual <= 2*change && change < worthwhile {
 		within = fmt.Sprintf(" (the residual of %.0e is no larger, and a tolerance of %.0e can be met)",
 			x.accepted.Residual, 10*change)
 	}
-	x.warn("the last bits of the kernel matrix move the answer by %.0e, the tolerance is %.0e%s: inputs are "+
-		"too alike for this loss to tell them apart; a jitter of 1e-4 of its diagonal, a soft margin, or "+
-		"merging inputs that nearly repeat make the problem regular", change, x.settings.Tolerance, within)
+	x.run.warn("the last bits of the kernel matrix move the answer by %.0e, the tolerance is %.0e%s: inputs "+
+		"are too alike for this loss to tell them apart; a jitter of 1e-4 of its diagonal, a soft margin, or "+
+		"merging inputs that nearly repeat make the problem regular", change, x.run.settings.Tolerance,
+		within)
 }
 
 // worthwhile is the largest tolerance that the warning proposes.
@@ -34,8 +35,8 @@ const worthwhile = 1e-3
 // neighbour in double precision, the rounding of K. It is infinite if G then does not factorise, and 0 for a
 // kernel that is not dense or without memory for another.
 func (x *fixedPoint) roundingChange() float64 {
-	k, whole := x.Problem.Gram.(*linalg.Sym)
-	n, room := len(x.sites), x.factorRoom()
+	k, whole := x.run.Problem.Gram.(*linalg.Sym)
+	n, room := len(x.run.sites), x.run.factorRoom()
 	if !whole || room < 0 || linalg.CheckMemory(8*int64(n)*int64(n), room, "a check of rounding") != nil {
 		return 0
 	}
@@ -65,14 +66,14 @@ func (x *fixedPoint) roundingChange() float64 {
 // imageBy computes the image of the accepted iterate for kernel matrix k. It returns false if G does not
 // factorise.
 func (x *fixedPoint) imageBy(k *linalg.Sym, image cavities) bool {
-	engine := x.settings.Engine(k)
+	engine := x.run.settings.Engine(k)
 	if x.phase != fromStart || x.newton == nil {
-		x.useFactor(engine, x.accepted.D)
+		x.run.useFactor(engine, x.accepted.D)
 	}
 	if engine.Factorize(x.accepted.D) != nil {
 		return false
 	}
 	engine.FormG()
-	newSiteModel(x.sites, engine, x.Problem.Y).cavities(image, x.accepted.siteParams)
+	newSiteModel(x.run.sites, engine, x.run.Problem.Y).cavities(image, x.accepted.siteParams)
 	return true
 }

@@ -70,7 +70,7 @@ func solve(ctx context.Context, p Problem, settings Settings) (*Solution, error)
 	r := &run{settings: settings, Solution: s, quadratic: quadratic, began: time.Now()}
 	r.noSingle = settings.Steps != MixedSteps || len(sites) < minSizeSingle || s.Method != ADATAP
 	if settings.Method == MeanField {
-		return s, r.meanField()
+		return s, meanField(r)
 	}
 	iterate := r.solveGeneral
 	if quadratic != nil {

@@ -15,8 +15,8 @@ const (
 
 // start evaluates the start value.
 func (x *fixedPoint) start() error {
-	if x.settings.From != nil {
-		x.trial.cavities.set(x.settings.From.Cavity, x.model)
+	if x.run.settings.From != nil {
+		x.trial.cavities.set(x.run.settings.From.Cavity, x.model)
 		x.resetAcceleration()
 		return x.evaluate(false)
 	}
@@ -29,7 +29,7 @@ func (x *fixedPoint) start() error {
 	if err := x.factorize(&x.trial, true); err != nil {
 		return err
 	}
-	x.engine.FormG()
+	x.run.engine.FormG()
 	x.model.cavities(x.trial.cavities, x.trial.siteParams)
 	err := x.updateResidual()
 	x.resetAcceleration()
@@ -44,7 +44,7 @@ func (x *fixedPoint) start() error {
 // could not exceed the subset's fraction, and there might be no root.
 func (x *fixedPoint) startValue() error {
 	p := x.trial.siteParams
-	c, err := x.homogeneousCavity(false, x.typicalPrecision)
+	c, err := x.run.homogeneousCavity(false, x.typicalPrecision)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (x *fixedPoint) typicalPrecision(i int, c float64) float64 {
 	if x.model.cancelled() {
 		return c
 	}
-	s := &x.sites[i]
-	cav := loss.Cavity{C: c, Mean: typicalMargin * x.Problem.Y[s.Examples[0]],
+	s := &x.run.sites[i]
+	cav := loss.Cavity{C: c, Mean: typicalMargin * x.run.Problem.Y[s.Examples[0]],
 		Var: x.model.unit * x.model.unit}
 	d, _, _ := s.Parameters(cav, s.Moments(cav))
 	return d
@@ -79,9 +79,9 @@ func (x *fixedPoint) typicalPrecision(i int, c float64) float64 {
 
 // meanTarget is the mean target of site i.
 func (x *fixedPoint) meanTarget(i int) float64 {
-	mean, examples := 0.0, x.sites[i].Examples
+	mean, examples := 0.0, x.run.sites[i].Examples
 	for _, example := range examples {
-		mean += x.Problem.Y[example] / float64(len(examples))
+		mean += x.run.Problem.Y[example] / float64(len(examples))
 	}
 	return mean
 }

@@ -70,16 +70,16 @@ func newCubic(n int) cubic { return cubic{make([]float64, n), make([]float64, n)
 // improve takes steps while every |e_j| is below a tenth of 1/mean(G_jj).
 func (q cubic) improve(c *precisionIteration) {
 	for range cubicRepeats {
-		for i, d := range c.engine.Precisions() {
+		for i, d := range c.run.engine.Precisions() {
 			q.move[i] = c.next[i] - d
 		}
-		c.engine.FormG()
-		if !linalg.CubicDiag(c.engine, q.move, q.chi, q.b) {
+		c.run.engine.FormG()
+		if !linalg.CubicDiag(c.run.engine, q.move, q.chi, q.b) {
 			return
 		}
 		c.respond(c.next, q.chi, q.b)
-		c.Stats.Sweeps++
-		c.Stats.Refreshes.Diagonal++
+		c.run.Stats.Sweeps++
+		c.run.Stats.Refreshes.Diagonal++
 	}
 }
 
@@ -95,7 +95,7 @@ const (
 )
 
 func (activeSites) moveG(c *precisionIteration, _ int) error {
-	if c.updateMoving(c.next, activeShare, activeFraction, activeChange) {
+	if c.run.updateMoving(c.next, activeShare, activeFraction, activeChange) {
 		return nil
 	}
 	return c.factorize()

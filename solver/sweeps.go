@@ -51,7 +51,7 @@ func (x *fixedPoint) takePart() error {
 		m.StepLength = math.Min(m.StepLength*stepGrowth, 1)
 	}
 	if m.StepLength < 1 {
-		x.Stats.Damped++
+		x.run.Stats.Damped++
 	}
 	if x.accepted.Distance != startDistance { // set by convention
 		m.Previous = x.accepted.Distance
@@ -73,7 +73,8 @@ func (x *fixedPoint) improveImage() {
 		x.monitor.Plain, x.monitor.Recent = !x.monitor.Plain, best{Value: math.MaxFloat64}
 		x.anderson.reset()
 	}
-	if d := x.accepted.Distance; x.settings.Steps == MixedSteps && !x.monitor.Plain && d < innerMaxDistance {
-		x.Stats.Passes += x.inner.run(x.accepted.image, innerTol*d*d)
+	if d := x.accepted.Distance; x.run.settings.Steps == MixedSteps && !x.monitor.Plain &&
+		d < innerMaxDistance {
+		x.run.Stats.Passes += x.inner.run(x.accepted.image, innerTol*d*d)
 	}
 }

@@ -49,7 +49,7 @@ func (r *run) variances() {
 // coefficients are t, 1 - t W_ii without the difference, and t0 of a site.
 func (r *run) coefficients(i int, chi, b, sy float64) (t, diag, t0 float64) {
 	if r.Method == Variational {
-		t, diag = r.variationalCoefficients(i, chi, b)
+		t, diag = variationalCoefficients(r, i, chi, b)
 		return t, diag, 0
 	}
 	c := cavityPrecision(chi, b)
@@ -67,7 +67,7 @@ func (r *run) coefficients(i int, chi, b, sy float64) (t, diag, t0 float64) {
 
 // varianceSystem is the system u = t0 + t o (W u), with t o q in t0, and diag = 1 - t W_ii.
 type varianceSystem struct {
-	*run
+	run              *run
 	t, t0, diag, chi []float64
 	offDiag          []float64 // W u without the diagonal of W, at the solution
 }
@@ -76,7 +76,7 @@ type varianceSystem struct {
 // iterate with negative entries set to 0. Otherwise offDiag holds the off-diagonal products for the
 // read-outs.
 func (l *varianceSystem) solve(u []float64) bool {
-	tol := varianceTol * l.settings.Tolerance
+	tol := varianceTol * l.run.settings.Tolerance
 	positive := l.pcg(u, tol)
 	raised := false
 	for i, v := range u {
@@ -85,7 +85,7 @@ func (l *varianceSystem) solve(u []float64) bool {
 		}
 	}
 	if !raised {
-		l.Var = l.offDiag
+		l.run.Var = l.offDiag
 	}
 	return positive && !raised
 }
@@ -94,7 +94,7 @@ func (l *varianceSystem) solve(u []float64) bool {
 // s x, s = t^1/2, preconditioned by its diagonal, until the residual is tol times its first. It returns false
 // if the matrix is not positive definite.
 func (l *varianceSystem) pcg(u []float64, tol float64) bool {
-	n, w, product, t0 := len(u), l.engine, l.offDiag, l.t0
+	n, w, product, t0 := len(u), l.run.engine, l.offDiag, l.t0
 	s, x, scaled, image := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	residual, direction, turned := make([]float64, n), make([]float64, n), make([]float64, n)
 	positive := true
@@ -112,7 +112,7 @@ func (l *varianceSystem) pcg(u []float64, tol float64) bool {
 		if !positive || floats.Dot(residual, residual) <= goal {
 			break
 		}
-		l.Stats.Linear++
+		l.run.Stats.Linear++
 		last := rho
 		rho = 0
 		for i, v := range residual {

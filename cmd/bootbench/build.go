@@ -91,6 +91,10 @@ func (a *app) read(o *options, path string, size sampler) (*problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.nested && len(p.spec.Chosen) == 0 && a.command.name != "cv" {
+		return nil, usage.Errorf("--nested makes the choice of the model again, and this one is given: leave " +
+			"out --nested, or say by --chosen what DATA has chosen")
+	}
 	p.readS = time.Since(began).Seconds() - p.choice.seconds
 	return p, o.draw(a.ctx, p, size)
 }
@@ -170,7 +174,7 @@ func addOrigin(a *app, study *answer.Study, p *problem) {
 		}
 		a.console.Progress(label, done, total)
 	}, p.readS
-	study.Times.Choose = p.choice.seconds
+	study.Times.Choose, study.Nested = p.choice.seconds, p.flags.nested
 	s := &study.Subject
 	if p.others != nil {
 		study.Others, s.Sample, s.RowsTotal = p.others, s.N, s.N+p.others.N()

@@ -125,6 +125,7 @@ type savedModel struct {
 	Model      *report.Model
 	Multiclass string
 	Names      []string // of several targets
+	Targets    map[string]struct{ Model *report.Model }
 	Reading    []string
 	Folds      int
 	report.Resampling
@@ -139,10 +140,11 @@ func loadModel(path string) (*savedModel, error) {
 	defer f.Close()
 	const longest = 1 << 30 // with the points of all rows
 	var s savedModel
-	if err := json.NewDecoder(io.LimitReader(f, longest)).Decode(&s); err == nil && s.Names != nil {
-		return nil, usage.Errorf("--models: %s predicts %d targets, and models are compared on one: write "+
-			"the answers again with --target %s, and so for each", path, len(s.Names), s.Names[0])
-	} else if err != nil || s.Model == nil {
+	err = json.NewDecoder(io.LimitReader(f, longest)).Decode(&s)
+	if s.Model == nil && len(s.Names) > 0 { // hyperparameters are in units of the first target
+		s.Model = s.Targets[s.Names[0]].Model
+	}
+	if err != nil || s.Model == nil {
 		return nil, usage.Errorf(
 			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with "+
 				"estimate DATA --json %s)", path, path)
@@ -160,7 +162,7 @@ func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, er
 	m := s.Model
 	spec = model.Spec{Set: set, Kernel: kernel.Spec(m.Kernel), MaxBytes: maxBytes, Bias: m.Bias,
 		Standardize: m.Standardize && set.Sparse == nil, NormalizeTarget: m.NormalizeTarget,
-		Pairs: s.Multiclass == answer.OneAgainstOne}
+		Pairs: s.Multiclass == answer.OneAgainstOne, Chosen: m.Chosen}
 	if spec.Loss, err = loss.ByName(m.Loss, m.Parameters); err != nil {
 		return spec, usage.Wrap(err)
 	}
@@ -214,6 +216,17 @@ func compareModels(a *app, o *options, args []string) (err error) {
 			"common error", files[0], files[1])
 	}
 	d.Data, d.N = data[0], len(one.theory.Each)
+	if d.N <= mostHeadline {
+		models := [2]*answer.Study{one.study, other.study}
+		found, headlines, err := answer.CompareTrained(a.ctx, models, o.asked.Seed, d.Level)
+		if err != nil {
+			return err
+		}
+		d.Trained = found
+		for k := range headlines {
+			d.Models[k].Headline = headlines[k]
+		}
+	}
 	d.Theory = calibration.Compare(one.theory, other.theory, d.Level)
 	if one.exact.Each != nil && other.exact.Each != nil {
 		d.Refined = calibration.Compare(one.exact, other.exact, d.Level)
@@ -263,6 +276,7 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 // has them. Their influences are the theory's, nil if that has no derivative.
 type compared struct {
 	row           *report.ComparedModel
+	study         *answer.Study
 	theory, exact report.Examples
 }
 
@@ -282,7 +296,7 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (c compar
 		return c, err
 	}
 	q := answer.Question{Solve: o.asked.Solve, Theory: answer.Yes, Exact: answer.IfPossible,
-		Resamples: autoResamples}
+		Resamples: autoResamples, Level: defaultLevel}
 	if q.Scheme, err = o.schemeOver(resample.Design{N: set.N()}, o.scheme, saved.Ratio); saved.Design != "" {
 		q.Scheme, err = o.designed(saved.Ratio, set)
 	}
@@ -293,6 +307,7 @@ func leftOutErrors(a *app, o *options, saved *savedModel, data string) (c compar
 	if err != nil {
 		return c, err
 	}
+	c.study = s
 	if c.theory, c.exact, c.row, err = s.LeftOut(a.ctx, q, set.N() <= mostInteractions); err == nil {
 		a.ended(c.row.Status)
 	}

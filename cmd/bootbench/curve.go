@@ -115,7 +115,10 @@ func runCurve(a *app, o *options, data []string) error {
 			doc.Time, doc.Results, doc.Status = path.Times, results, completeness(complete)
 			for _, e := range results {
 				doc.Time.Solve += e.Time.Solve
-				doc.AddOf(fmt.Sprintf("ratio %.4g", e.Ratio), &e.Findings)
+				doc.AddRow(fmt.Sprintf("ratio %.4g", e.Ratio), &e.Findings)
+			}
+			if complete && len(path.Model.Spec.Chosen) > 0 {
+				doc.Headline = headline(a, path.Study, &doc.Findings)
 			}
 			doc.Add(answer.FewChecks(set)...)
 			if growing && complete {
@@ -128,6 +131,16 @@ func runCurve(a *app, o *options, data []string) error {
 			}
 		},
 	})
+}
+
+// headline is the error of the model of all rows, nil if there is none; the findings then say why.
+func headline(a *app, s *answer.Study, f *report.Findings) *report.Headline {
+	h, err := s.Headline(a.ctx, a.options.asked.Seed, a.options.asked.Level)
+	if err != nil && a.ctx.Err() == nil {
+		f.Add(report.NotComputed.Check(1, "estimate the model alone", "the error of the model of all rows "+
+			"is not known: %v", err))
+	}
+	return h
 }
 
 // whole are the nearest ratios that draw a whole number of rows or groups, and leave at least one out.

@@ -245,8 +245,37 @@ func (g *grid) solve() error {
 			doc.Results, doc.Status = cells, completeness(complete)
 			compareCells(doc)
 			sumUpGrid(a, doc)
+			if complete && doc.Best != nil {
+				doc.Headline = g.headline(doc)
+			}
 		},
 	})
+}
+
+// headline is the error of the model that is best on all rows, corrected for its choice among the cells.
+func (g *grid) headline(doc *report.Grid) *report.Headline {
+	p := *g.cells[*doc.Best].problem
+	p.others, p.spec.Chosen = g.drawn.others, nil
+	for _, axis := range g.axes {
+		if axis.Name != "ratio" && len(axis.Values) > 1 {
+			p.spec.Chosen = append(p.spec.Chosen, axis.Name)
+		}
+	}
+	s, err := g.study(&p)
+	if err != nil {
+		doc.Add(report.NotComputed.Check(1, "estimate the best model", "the error of the best model on all "+
+			"rows is not known: %v", err))
+		return nil
+	}
+	if len(p.spec.Chosen) > 0 {
+		for k, c := range doc.Results {
+			const farWorse = 3 // standard errors: not chosen without a few rows
+			if d := c.Difference; d == nil || d.Value <= farWorse*d.StandardError {
+				s.Candidates = append(s.Candidates, g.cells[k].problem.spec)
+			}
+		}
+	}
+	return headline(g.app, s, &doc.Findings)
 }
 
 // compareCells finds the best converged cell, the first of equals, and compares the left-out errors of the
@@ -287,6 +316,6 @@ func sumUpGrid(a *app, g *report.Grid) {
 		g.Time.Gram += c.Estimate.Time.Gram
 		g.Time.Fit += c.Estimate.Time.Fit
 		g.Time.Solve += c.Estimate.Time.Solve
-		g.AddOf(c.Name(g.Over), &c.Estimate.Findings)
+		g.AddRow(c.Name(g.Over), &c.Estimate.Findings)
 	}
 }

@@ -155,6 +155,7 @@ func (o *options) declare() {
 	o.Value("blocks/cv", "", flags.WholeOr(&o.blocks, 1, "auto", -1))
 	o.Whole(&o.cv.Permutations, "permutations", 0, flags.Range{From: 0, To: 1e6})
 	o.Switch(&o.nested, "nested")
+	o.Switch(&o.nested, "nested/error")
 	o.Switch(&o.refitFeatures, "refit-preprocessing")
 	o.Number(&o.ratio, "ratio", 1, flags.Above(0))
 	o.Steps(&o.ratios, "ratio/list")

@@ -84,12 +84,13 @@ func runCV(a *app, o *options, data []string) error {
 			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")
 	case o.nested:
 		v.Anew, v.Choose, p.choice.settings = "a model chosen", p.choice.again(tune.IfBetter), nil
+		v.Corrects = answer.CorrectsChoice
 	case o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec):
 		if o.how.Method == model.Batch {
 			return usage.Errorf("--method: without every fold the features are standardised again, and " +
 				"models trained one by one: --method batch does not go with it")
 		}
-		v.Anew, v.Choose = "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec,
+		v.Corrects, v.Anew, v.Choose = "preprocessing", "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec,
 			error) {
 			spec := p.spec
 			spec.Set = set
@@ -98,8 +99,8 @@ func runCV(a *app, o *options, data []string) error {
 	}
 	return a.ask(p, func(s *answer.Study) (report.Result, error) {
 		r, err := s.CrossValidate(a.ctx, v)
-		if err == nil && v.Choose == nil && v.Design.Block == 0 {
-			s.AddInterval(a.ctx, r, v.Seed, o.asked.Level)
+		if err == nil && v.Design.Block == 0 {
+			s.AddInterval(a.ctx, r, v, o.asked.Level)
 		}
 		return r, err
 	})
@@ -153,7 +154,7 @@ func runLOO(a *app, o *options, data []string) error {
 	return a.ask(p, func(s *answer.Study) (report.Result, error) {
 		r, err := s.LeaveOneOut(a.ctx, methods...)
 		if err == nil {
-			s.AddInterval(a.ctx, r, o.asked.Seed, o.asked.Level)
+			s.AddInterval(a.ctx, r, answer.Validation{Seed: o.asked.Seed}, o.asked.Level)
 		}
 		return r, err
 	})

@@ -15,6 +15,9 @@ import (
 // perceptronLoss is a further value of train's --loss: a learning rule that minimises no loss.
 const perceptronLoss = "perceptron"
 
+// mostHeadline is the number of rows above which train tells no error on new rows, which takes ten fits.
+const mostHeadline = 5000
+
 // runTrain reads DATA, trains, and writes the model file.
 func runTrain(a *app, o *options, data []string) error {
 	rule := o.loss == perceptronLoss
@@ -54,6 +57,11 @@ func runTrain(a *app, o *options, data []string) error {
 		r.Format, write = libsvmFormat, file.Write
 	}
 	trained.Program, r.ModelFile = report.Version(), o.model
+	if !rule && s.Model.Set.N() <= mostHeadline {
+		if r.Headline, err = s.Headline(a.ctx, o.asked.Seed, o.asked.Level); err != nil {
+			return err
+		}
+	}
 	a.mustFinish()
 	if err := files.Replace(o.model, write); err != nil {
 		return err

@@ -283,10 +283,13 @@ func (s *Study) candidates(ctx context.Context, v *Validation, folds [][]int, ea
 		return nil, err
 	}
 	all := []*candidate{own}
-	if len(s.Model.Spec.Chosen) == 0 || s.Model.Set.N() > mostChosen || s.manyChosen() {
+	if len(s.Model.Spec.Chosen) == 0 || s.Model.Set.N() > mostChosen || s.choosesAgain() {
 		return all, nil
 	}
-	specs := cells(s.Model.Spec)[1:]
+	specs := s.Candidates
+	if specs == nil {
+		specs = cells(s.Model.Spec)[1:]
+	}
 	for k, spec := range specs {
 		s.Progress("the error of the chosen model", k, len(specs))
 		one, err := New(ctx, spec, s.Test)

@@ -27,7 +27,7 @@ const fewGroups = 8
 
 // judgement are the checks of an estimated error of models of a set.
 func judgement(a *report.Answer, set *dataset.Set) report.Checks {
-	return slices.Concat(a.Quality.Check(a.Error), FewChecks(set), correction(a), imbalance(a.Quality, set))
+	return slices.Concat(a.Quality.Check(a.Error), FewChecks(set), imbalance(a.Quality, set))
 }
 
 // correction says that the error of a chosen model on the rows that chose it differs from the error that is

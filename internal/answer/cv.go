@@ -32,6 +32,8 @@ type Validation struct {
 	// use the study's.
 	Choose Chooser
 	Anew   string
+	// Corrects is what the error is corrected for by Choose, in a word.
+	Corrects string
 	// Again, if set, chooses another model for every permutation: the candidates are no grid.
 	Again Chooser
 }

@@ -198,9 +198,11 @@ func TestNestedByHand(t *testing.T) {
 	want := math.Sqrt(0.9 * math.Max(0, square-variance))
 	var nested []calibration.Nested
 	for first := 0; first < len(folds); first += each {
-		nested = append(nested, nestedOf(set, folds[first:][:each], func(j int) []float64 {
-			return all[1+best(all[1:], nil, folds[first+j])].outer[0][first+j]
-		}, inner[0][first:][:each]))
+		var outer [][]float64
+		for j := first; j < first+each; j++ {
+			outer = append(outer, all[1+best(all[1:], nil, folds[j])].outer[0][j])
+		}
+		nested = append(nested, nestedOf(set, folds[first:][:each], outer, inner[0][first:][:each]))
 	}
 	if got, _ := calibration.NestedError(nested, want/2); math.Abs(got-want) > 1e-12 {
 		t.Errorf("standard error %v, by hand %v", got, want)

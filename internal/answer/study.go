@@ -32,12 +32,15 @@ type Study struct {
 	Progress func(label string, done, total int)
 	// Memory, if set, remembers exact fits: key encodes everything that they depend on, each has that
 	// number of outputs, and there will be count of them, 0 if unknown.
-	Memory   func(key string, outputs, count int) (fits.Memory, error)
-	Others   *dataset.Set     // rows of the data outside the sample; nil: no sample
-	Solution *solver.Solution // the last one of the first function
-	built    *model.Model     // before a solve that refined the factor
-	choice   []float64        // factors of left-out errors, by function (choose); nil: not made yet
-	full     [][]float64      // the fits to all data by function, at the sites; nil: not made yet
+	Memory func(key string, outputs, count int) (fits.Memory, error)
+	Nested bool // a choice is made afresh without each fold, whatever was chosen
+	// Candidates are the models among which the study's was chosen; nil: the cells of the search's grid.
+	Candidates []model.Spec
+	Others     *dataset.Set     // rows of the data outside the sample; nil: no sample
+	Solution   *solver.Solution // the last one of the first function
+	built      *model.Model     // before a solve that refined the factor
+	choice     []float64        // factors of left-out errors, by function (choose); nil: not made yet
+	full       [][]float64      // the fits to all data by function, at the sites; nil: not made yet
 }
 
 // New builds a model with a test loss, nil for the default of the targets.
@@ -231,6 +234,7 @@ func subject(m *model.Model) report.Subject {
 	r.Model = &report.Model{
 		Loss: r.Loss, Parameters: r.Parameters, Kernel: report.Kernel(m.Kernel), Bias: m.Bias,
 		Standardize: m.Standardize, NormalizeTarget: m.NormalizeTarget && set.AreNumbers(),
+		Chosen: m.Spec.Chosen,
 	}
 	return r
 }
@@ -266,7 +270,8 @@ func (p *part) about() report.Subject {
 	}
 	s.Model = &report.Model{Loss: s.Loss, Parameters: s.Parameters, Kernel: report.Kernel(s.Kernel),
 		Bias:        p.model.Bias,
-		Standardize: p.model.Standardize, NormalizeTarget: p.model.NormalizeTarget}
+		Standardize: p.model.Standardize, NormalizeTarget: p.model.NormalizeTarget,
+		Chosen: p.model.Spec.Chosen}
 	return s
 }
 

@@ -33,7 +33,7 @@ func Compare(a, b report.Examples, level float64) *report.Difference {
 		variance = math.Max(jackknife-pairs(a.Interactions, b.Interactions), jackknife/2)
 		by = report.Jackknife
 	}
-	difference := student(mean, math.Sqrt(variance+a.Noise+b.Noise), len(d)-1, level)
+	difference := Student(mean, math.Sqrt(variance+a.Noise+b.Noise), float64(len(d)-1), level)
 	difference.By = by
 	return difference
 }
@@ -59,9 +59,9 @@ func pairs(a, b blas64.General) float64 {
 	return math.Max(0, squares) / (size * size)
 }
 
-// student computes the interval and p-value of a mean with a standard error of dof degrees of freedom.
-func student(mean, se float64, dof int, level float64) *report.Difference {
-	t := distuv.StudentsT{Sigma: 1, Nu: float64(dof)}
+// Student computes the interval and p-value of a mean with a standard error of dof degrees of freedom.
+func Student(mean, se, dof, level float64) *report.Difference {
+	t := distuv.StudentsT{Sigma: 1, Nu: dof}
 	half := se * t.Quantile((1+level)/2)
 	d := &report.Difference{Value: report.Number(mean), StandardError: report.Number(se),
 		Low: report.Number(mean - half), High: report.Number(mean + half), PValue: 1}

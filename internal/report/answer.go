@@ -188,15 +188,27 @@ type RefinedTime struct {
 // Trained describes the quoted error of the model that training on all rows gives, by cross-validation.
 type Trained struct {
 	ErrorLevel float64 `json:"error_level"` // of the interval from error_lower to error_upper
-	// LeftOutError is the error of models of resamples, which have fewer rows.
-	LeftOutError   Number `json:"left_out_error"`
-	LeftOutErrorSE Number `json:"left_out_error_se"`
+	*OfResamples
 	// CorrectedFor says what was chosen by the same rows, and again without each fold. Uncorrected is the
 	// error by folds of the model that was chosen.
 	CorrectedFor []string `json:"corrected_for"`
 	Uncorrected  *Number  `json:"uncorrected_error,omitempty"`
 	ErrorFolds   int      `json:"error_folds,omitempty"`
 	Partitions   int      `json:"error_partitions,omitempty"` // into folds
+}
+
+// OfResamples is the error of models of resamples, which have fewer rows.
+type OfResamples struct {
+	LeftOutError   Number `json:"left_out_error"`
+	LeftOutErrorSE Number `json:"left_out_error_se"`
+}
+
+// Headline is the error of the model that training on all rows gives: of several targets their mean, as of an
+// Answer, and the error of each.
+type Headline struct {
+	*Quote
+	*Trained
+	Targets map[string]*Headline `json:"targets,omitempty"`
 }
 
 // Learning is the error, at rows outside a sample, of models trained on parts of it and on all of it.

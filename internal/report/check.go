@@ -141,6 +141,20 @@ func (f *Findings) AddOf(name string, part *Findings) {
 	}
 }
 
+// AddRow is AddOf for a row of a table, of which a contradicted theory, which says the same in every row, is a
+// remark.
+func (f *Findings) AddRow(name string, part *Findings) {
+	quiet := Findings{Remarks: part.Remarks}
+	for _, c := range part.Checks {
+		if c.Code == Contradicts.Code {
+			quiet.Remarks = append(slices.Clone(quiet.Remarks), c.Text)
+		} else {
+			quiet.Checks = append(quiet.Checks, c)
+		}
+	}
+	f.AddOf(name, &quiet)
+}
+
 // Drop removes checks by their codes.
 func (f *Findings) Drop(codes []string) {
 	f.Checks = slices.DeleteFunc(f.Checks, func(c Check) bool { return slices.Contains(codes, c.Code) })

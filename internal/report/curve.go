@@ -16,6 +16,8 @@ type Curve struct {
 	TestLoss string   `json:"-"`      // of every result
 	Status   string   `json:"status"` // "complete" or "cancelled"
 	Results  []Answer `json:"results"`
+	// Headline is the error of the model of all rows, which has chosen it; nil: unknown.
+	*Headline
 	// Growth predicts the error with twice the rows; nil: not requested, or unknown.
 	Growth *Growth `json:"growth,omitempty"`
 	Outcome
@@ -73,6 +75,7 @@ func (c *Curve) below() *document {
 	d := &document{Lead: fmt.Sprintf("The left-out error (%s) against the size of resamples, at %d ratios.",
 		units(c.TestLoss), len(c.Results))}
 	d.gap()
+	d.headline(c.Headline, units(c.TestLoss))
 	d.cost(c.Cost)
 	return d
 }
@@ -145,6 +148,7 @@ func (Growing) cells(e Answer) []string {
 func (c Growing) below() *document {
 	d := &document{}
 	d.gap()
+	d.headline(c.Headline, units(c.TestLoss))
 	if g := c.Growth; g != nil {
 		u := units(c.TestLoss)
 		twice := fmt.Sprintf("%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now),

@@ -35,7 +35,7 @@ func TestBrief(t *testing.T) {
 	e.ErrorSE, e.Quality.RSquared = 0.02, nil
 	e.Stability = NumberOf(0.267)
 	e.Points.Target.Numbers = Numbers{1, -1, 1}
-	e.Trained = &Trained{LeftOutError: 0.28, LeftOutErrorSE: 0.03, ErrorFolds: 10, Partitions: 3,
+	e.Trained = &Trained{OfResamples: &OfResamples{0.28, 0.03}, ErrorFolds: 10, Partitions: 3,
 		CorrectedFor: []string{"choice"}, Uncorrected: NumberOf(0.2)}
 	e.Lower, e.Upper = NumberOf(0.21), NumberOf(0.3)
 	has("25.0% (21.0% to 30.0%) of new rows get the wrong label; 50.0% if all are taken for 7",

@@ -24,6 +24,8 @@ type Grid struct {
 	By        string     `json:"by"`             // objective of the comparison
 	Best      *int       `json:"best,omitempty"` // index in Results, from 0, of the least objective
 	Results   []GridCell `json:"results"`        // the last axis fastest
+	// Headline is the error of the model of the best cell on all rows, corrected for its choice; nil: unknown.
+	*Headline
 	Outcome
 }
 
@@ -169,6 +171,7 @@ func (g *Grid) below() *document {
 		}
 		name, value := best.Name(g.Over), g.objective()+" "+g.units().long(Number(best.Value()))
 		d.Lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
+		d.headline(g.Headline, units(g.TestLoss))
 		d.line("best", "%s: %s%s, the smallest of %d on the same data; expect more on new data", name, value,
 			se, len(g.Results))
 		d.line("others", "%s", g.undecided())

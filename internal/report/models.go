@@ -21,6 +21,7 @@ type Training struct {
 	Violation  *Number     `json:"violation,omitempty"`
 	Status     string      `json:"status"`
 	Perceptron *Perceptron `json:"perceptron,omitempty"` // nil for a support vector classifier
+	*Headline
 	Outcome
 }
 
@@ -51,6 +52,10 @@ func (t *Training) document() *document {
 		d.line("training", "a sum over %d of the distinct inputs", t.SupportVectors)
 	}
 	u := units(t.TestLoss)
+	if h := t.Headline; h != nil {
+		d.Lead += " Its error is " + h.long(u) + "."
+		d.headline(h, u)
+	}
 	d.line("apparent error", "%s   (of the examples trained on, %s)", u.long(t.Apparent), u)
 	d.line("status", "%s", t.Status)
 	labels := ""
@@ -121,6 +126,9 @@ type ModelComparison struct {
 	N       int             `json:"n"`
 	Models  []ComparedModel `json:"models"`
 	Level   float64         `json:"level"`
+	// Trained is the error of the first model trained on all rows, corrected for its choice, minus the
+	// second's, by the same folds; nil without exact fits.
+	Trained *Difference `json:"error_difference,omitempty"`
 	// Theory and Refined are the first model's left-out error minus the second's, paired over examples.
 	Theory  *Difference `json:"difference"`
 	Refined *Difference `json:"refined_difference,omitempty"`
@@ -137,6 +145,7 @@ type ComparedModel struct {
 	Refined   *Number `json:"refined_test_error,omitempty"`
 	SE        *Number `json:"standard_error,omitempty"` // of Refined, over resamples
 	Status    string  `json:"status"`
+	*Headline
 	Findings
 }
 
@@ -157,7 +166,7 @@ func (c *ModelComparison) parts() (all []*Findings) {
 func (c *ModelComparison) document() *document {
 	d := &document{Title: "Two models on " + ShortName(c.Data)}
 	d.line("data", "%s: %d rows", c.Data, c.N)
-	first, second, best := c.Models[0].Model, c.Models[1].Model, cmp.Or(c.Refined, c.Theory)
+	first, second, best := c.Models[0].Model, c.Models[1].Model, cmp.Or(c.Trained, c.Refined, c.Theory)
 	verdict := either(best.Value < 0, first, second) + " errs less"
 	if float64(best.PValue) > 1-c.Level {
 		verdict = "these rows cannot tell which is better"
@@ -169,14 +178,15 @@ func (c *ModelComparison) document() *document {
 			refined = fmt.Sprintf(", refined %s (Monte Carlo error %.2g)", number(*m.Refined), *m.SE)
 		}
 		d.line(m.Model, "%s loss, %s", m.Loss, m.Kernel)
+		if m.Headline != nil {
+			d.line("  trained", "%s", m.Headline.long(units(m.TestLoss)))
+		}
 		d.line("  left out", "error %s (%s loss)%s, %s", number(m.TestError), m.TestLoss, refined, m.Status)
 	}
-	for k, p := range []*Difference{c.Theory, c.Refined} {
+	for k, p := range []*Difference{c.Trained, c.Theory, c.Refined} {
 		if p != nil {
-			d.line(either(k == 0, "difference", "refined"),
-				"%s, standard error %s (by the %s), %.3g%% interval %s "+
-					"to %s, p = "+
-					"%.2g", number(p.Value), number(p.StandardError), p.By, 100*c.Level, number(p.Low),
+			d.line([]string{"difference", "left out", "refined"}[k],
+				"%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Value), number(p.StandardError), p.By, 100*c.Level, number(p.Low),
 				number(p.High), p.PValue)
 		}
 	}

@@ -118,7 +118,7 @@ type Reliability struct {
 type Difference struct {
 	Value         Number `json:"value"`          // mean over examples
 	StandardError Number `json:"standard_error"` // over draws of the examples
-	By            string `json:"by"`             // "jackknife" or "examples"
+	By            string `json:"by"`             // "jackknife", "examples" or "nested folds"
 	Low           Number `json:"lower"`          // interval
 	High          Number `json:"upper"`
 	PValue        Number `json:"p_value"` // of no difference, two-sided

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -126,6 +127,33 @@ func (d *document) trained(a *Answer) {
 				"the other folds, with the hyperparameters that saw these rows",
 				"resamples, which have fewer rows"))
 	}
+}
+
+// headline prints the error of the model of all rows, nil for none.
+func (d *document) headline(h *Headline, u units) {
+	if h == nil {
+		return
+	}
+	d.line("error", "%s", h.long(u))
+	for _, name := range slices.Sorted(maps.Keys(h.Targets)) {
+		d.line("error of "+textCell(name), "%s", h.Targets[name].Quote.text(u))
+	}
+}
+
+// long is the error of the model of all rows, and what it is corrected for.
+func (h *Headline) long(u units) string {
+	said, without := h.Quote.text(u), func(e Number) string { return u.text(e) }
+	if h.Targets != nil {
+		without = func(e Number) string { return share(1 - e) }
+		said = fmt.Sprintf("%s (%s to %s) of the variance of a target explained, on average",
+			without(h.Error), without(*h.Upper), without(*h.Lower))
+	}
+	corrected := ""
+	if h.Uncorrected != nil {
+		corrected = fmt.Sprintf(", corrected for the %s (%s without that)",
+			strings.Join(h.CorrectedFor, " and "), without(*h.Uncorrected))
+	}
+	return said + " on new rows, by the model of all rows" + corrected
 }
 
 // headline is the quoted error and the error of a constant.

@@ -50,6 +50,8 @@ type Model struct {
 	Bias            bool `json:"bias"`
 	Standardize     bool `json:"standardize"`
 	NormalizeTarget bool `json:"normalize_target"`
+	// Chosen names the hyperparameters that the rows have chosen.
+	Chosen []string `json:"chosen,omitempty"`
 }
 
 // Labels are the names of the labels -1 and +1.

@@ -92,8 +92,8 @@ func (a *app) read(o *options, path string, size sampler) (*problem, error) {
 		return nil, err
 	}
 	if o.nested && len(p.spec.Chosen) == 0 && a.command.name != "cv" {
-		return nil, usage.Errorf("--nested makes the choice of the model again, and this one is given: leave " +
-			"out --nested, or say by --chosen what DATA has chosen")
+		return nil, usage.Errorf("--nested makes the choice of the model again, and this one is given: " +
+			"leave out --nested, or say by --chosen what DATA has chosen")
 	}
 	p.readS = time.Since(began).Seconds() - p.choice.seconds
 	return p, o.draw(a.ctx, p, size)

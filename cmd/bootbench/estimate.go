@@ -39,6 +39,25 @@ func runRows(a *app, o *options, data []string) error {
 	return a.ask(p, func(s *answer.Study) (report.Result, error) { return s.Rows(a.ctx, q) })
 }
 
+// columnsSample is the number of rows for which that takes some minutes.
+func columnsSample(_ context.Context, spec model.Spec) int {
+	if n := spec.Set.N(); n <= 2500 {
+		return n
+	}
+	return 2000
+}
+
+// runColumns reads DATA and judges the model without each of its columns.
+func runColumns(a *app, o *options, data []string) error {
+	p, err := a.read(o, data[0], columnsSample)
+	if err != nil {
+		return err
+	}
+	return a.ask(p, func(s *answer.Study) (report.Result, error) {
+		return s.Columns(a.ctx, o.asked.Seed, o.asked.Level)
+	})
+}
+
 // asked reads DATA for the question of the flags, of which it sets the scheme. It prepares the exact
 // resamples: their memory, and their journal.
 func (a *app) asked(o *options, data string) (p *problem, q answer.Question, err error) {

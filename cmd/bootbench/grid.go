@@ -262,6 +262,9 @@ func (g *grid) headline(doc *report.Grid) *report.Headline {
 		}
 	}
 	s, err := g.study(&p)
+	if g.app.ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		doc.Add(report.NotComputed.Check(1, "estimate the best model", "the error of the best model on all "+
 			"rows is not known: %v", err))

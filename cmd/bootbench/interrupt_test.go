@@ -20,7 +20,7 @@ func TestInterruptAnywhere(t *testing.T) {
 	for _, line := range []string{
 		on("estimate"), on("rows --engine lowrank --rank-tol 1e-3"), on("estimate --refine 20"),
 		on("curve --ratio 0.5:2:3"), on("retrain --resamples 20"),
-		on("cv --permutations 3"), on("rows"), on("grid --over gamma=0.01,0.1"),
+		on("cv --permutations 3"), on("rows"), on("columns"), on("grid --over gamma=0.01,0.1"),
 		on("predict --test synthetic:friedman1,n=3"), on("compare --sizes 20 --resamples 3"),
 		"estimate synthetic:blobs,n=60,d=3", "tune synthetic:friedman1,n=60",
 		"loo " + labels + " --method all",

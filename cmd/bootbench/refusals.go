@@ -89,11 +89,12 @@ func (o *options) idleOn(command string, set *dataset.Set) error {
 		{classes,
 			"several classes have one error, and probabilities: --positive LABEL sets one class against " +
 				"the others",
-			[]string{"quantiles", "covariance", "interval", "residuals", "level", "class-weight"}},
+			[]string{"quantiles", "covariance", "interval", "residuals", "class-weight"}},
 		{classes && o.testLoss != zeroOne, "wrong classes are counted", []string{"test-loss"}},
 		{classes && command == "predict", "a model that is trained once predicts several classes",
 			[]string{"journal", "shard", "ratio", "scheme", "refine", "accuracy", "blocks", "tol",
 				"max-sweeps"}},
+		{classes && command == "predict", "the classes have probabilities", []string{"level"}},
 		{classes && command == "predict" && !o.Given("sample"), "no resamples are drawn", []string{"seed"}},
 		{classes && command == "rows", "exact fits judge the rows", []string{"tol", "max-sweeps"}},
 		{(classes || targets) && command == "loo", "several classes or targets are left out by exact fits",

@@ -49,7 +49,7 @@ estimate DIR/line.csv --zero-based | lines with an index 0 count from 0
 estimate boston --max-rank 9 | --max-memory bounds the rank
 estimate boston --max-levels 3 | merge rare texts
 estimate boston --covariance c.npy | also at the rows of DATA
-curve boston --level 0.5 | predict has it
+rows boston --level 0.5 | predict has it
 estimate boston --delta 1 | it is called --epsilon here
 predict iris --test iris --loss hinge --level 0.5 | --level has no meaning for iris
 estimate iris --loss hinge --test-loss absolute | wrong classes are counted

@@ -90,8 +90,8 @@ func runCV(a *app, o *options, data []string) error {
 			return usage.Errorf("--method: without every fold the features are standardised again, and " +
 				"models trained one by one: --method batch does not go with it")
 		}
-		v.Corrects, v.Anew, v.Choose = "preprocessing", "features standardised", func(_ context.Context, set *dataset.Set) (model.Spec,
-			error) {
+		v.Corrects, v.Anew = "preprocessing", "features standardised"
+		v.Choose = func(_ context.Context, set *dataset.Set) (model.Spec, error) {
 			spec := p.spec
 			spec.Set = set
 			return spec, nil

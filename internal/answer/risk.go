@@ -52,8 +52,8 @@ type risk struct {
 // manyChosen reports whether so much was chosen that the choice must be made again.
 func (s *Study) manyChosen() bool {
 	chosen := s.Model.Spec.Chosen
-	return s.Candidates == nil && (len(chosen) > mostAxes || len(s.Model.Spec.Kernel.LengthScale) > 1 && slices.Contains(chosen,
-		"length-scale"))
+	return s.Candidates == nil && (len(chosen) > mostAxes ||
+		len(s.Model.Spec.Kernel.LengthScale) > 1 && slices.Contains(chosen, "length-scale"))
 }
 
 // choosesAgain reports whether a choice is made afresh without each fold.
@@ -64,23 +64,35 @@ func (s *Study) choosesAgain() bool {
 
 // risks are the errors of the model of all rows: the study's, and of several targets each in its units.
 func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Validation, err error) {
-	set := s.Model.Set
-	v = tenFolds(set)
+	v = riskValidation(s.Model.Set, seed)
+	folds, each, err := partitions(&v, s)
+	if err != nil {
+		return nil, v, err
+	}
+	all, err := s.candidates(ctx, &v, folds, each)
+	if err == nil {
+		found, err = s.risksOf(ctx, &v, all, folds, each)
+	}
+	return found, v, err
+}
+
+// riskValidation are the random folds of the rows of a set.
+func riskValidation(set *dataset.Set, seed uint64) Validation {
+	v := tenFolds(set)
 	v.Seed, v.Repeats, v.ErrorsAlone = seed, partitionsOf(set.N()), true
 	// Folds within classes have the errors of classes that cannot be told too low: a vote of the majority of
 	// the other folds is then never punished. For 50 coins it is by 7%.
 	if v.Design.Stratum = set.Strata; v.Design.Stratum == nil {
 		v.Design.Stratum = make([]int, set.N())
 	}
-	folds, each, err := partitions(&v, s)
-	if err != nil {
-		return nil, v, err
-	}
-	all, err := s.candidates(ctx, &v, folds, each)
-	if err != nil {
-		return nil, v, err
-	}
-	own, pick := all[0], make([]*candidate, len(folds))
+	return v
+}
+
+// risksOf are the errors by the folds, each of a partition, with the choice among the candidates after the
+// first, which is the study's own; alone it is judged.
+func (s *Study) risksOf(ctx context.Context, v *Validation, all []*candidate, folds [][]int, each int) (
+	found []*risk, err error) {
+	set, own, pick := s.Model.Set, all[0], make([]*candidate, len(folds))
 	if len(all) > 1 {
 		all = all[1:]
 	}
@@ -89,8 +101,8 @@ func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Valida
 	}
 	var inner [][][][]float64
 	if each >= fewestPaired && set.Groups == nil && set.N() <= mostPaired {
-		if inner, err = s.pairs(ctx, &v, all, folds, each); err != nil {
-			return nil, v, err
+		if inner, err = s.pairs(ctx, v, all, folds, each); err != nil {
+			return nil, err
 		}
 	}
 	for at, plain := range own.outer {
@@ -105,7 +117,7 @@ func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Valida
 		x.plain = (&risk{}).average(set, folds, each, plain).error
 		found = append(found, x)
 	}
-	return found, v, nil
+	return found, nil
 }
 
 // average is the mean of the losses of folds, with the standard error over rows or groups, or nested. each is
@@ -323,8 +335,8 @@ func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level fl
 	return c[0].risks[0].less(c[1].risks[0], set, folds, each).difference(set, level), all, nil
 }
 
-// less is the risk of a model less another one's, by the same folds, each of a partition: the standard error is
-// that of the paired losses.
+// less is the risk of a model less another one's, by the same folds, each of a partition: the standard error
+// is that of the paired losses.
 func (x *risk) less(y *risk, set *dataset.Set, folds [][]int, each int) *risk {
 	d := &risk{}
 	minus := func(a, b []float64) []float64 { return floats.SubTo(make([]float64, len(a)), a, b) }
@@ -349,9 +361,14 @@ func (x *risk) less(y *risk, set *dataset.Set, folds [][]int, each int) *risk {
 			floats.AddScaled(off, float64(1-2*i), again)
 		}
 	}
-	se, _ := calibration.StandardError(off, set.Weights, set.Groups)
-	d.se = math.Hypot(d.se, float64(se))
+	d.addSpread(off, set)
 	return d
+}
+
+// addSpread adds the standard error of a mean over the rows to that of a risk.
+func (x *risk) addSpread(each []float64, set *dataset.Set) {
+	se, _ := calibration.StandardError(each, set.Weights, set.Groups)
+	x.se = math.Hypot(x.se, float64(se))
 }
 
 // difference is a difference of risks with its interval.
@@ -364,7 +381,8 @@ func (x *risk) difference(set *dataset.Set, level float64) *report.Difference {
 	return d
 }
 
-// quote quotes the risks in an answer, or, if centred, its left-out error with the standard error of the risk.
+// quote quotes the risks in an answer, or, if centred, its left-out error with the standard error of the
+// risk.
 func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err error, level float64,
 	centred bool) {
 	switch {
@@ -421,9 +439,9 @@ func (x *risk) quote(a *report.Answer, set *dataset.Set, level float64) {
 	}
 }
 
-// AddInterval adds to the answer of loo, or of cv by v, the interval of the error of the model of all rows. If
-// the same rows have chosen the model, that error, corrected for the choice, becomes the quoted one, unless the
-// folds of v choose again.
+// AddInterval adds to the answer of loo, or of cv by v, the interval of the error of the model of all rows.
+// If the same rows have chosen the model, that error, corrected for the choice, becomes the quoted one,
+// unless the folds of v choose again.
 func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation, level float64) {
 	_, proximal := s.Model.Loss.(loss.Proximal)
 	if a.Quality == nil || a.Status != Complete || !proximal || s.Model.Set.N() > mostPaired {
@@ -479,8 +497,8 @@ func (s *Study) chosenAgain(ctx context.Context, v Validation, found []*risk) er
 	return err
 }
 
-// scale multiplies risks by the ratio of the errors of two cross-validations by the same folds. Their standard
-// errors contain that of the difference, over rows.
+// scale multiplies risks by the ratio of the errors of two cross-validations by the same folds. Their
+// standard errors contain that of the difference, over rows.
 func (s *Study) scale(found []*risk, again, plain *report.Answer) {
 	for k, x := range found {
 		a, b := again, plain
@@ -488,12 +506,12 @@ func (s *Study) scale(found []*risk, again, plain *report.Answer) {
 			a, b = again.Targets[again.Names[k-1]], plain.Targets[plain.Names[k-1]]
 		}
 		off := floats.SubTo(make([]float64, len(x.each)), a.Examples.Each, b.Examples.Each)
-		se, _ := calibration.StandardError(off, s.Model.Set.Weights, s.Model.Set.Groups)
 		ratio := float64(a.Error / b.Error)
 		if !(ratio > 0) || math.IsInf(ratio, 0) {
 			ratio = 1
 		}
-		x.error, x.se = x.error*ratio, math.Hypot(x.se*ratio, float64(se))
+		x.error, x.se = x.error*ratio, x.se*ratio
+		x.addSpread(off, s.Model.Set)
 		floats.Scale(ratio, x.each)
 		x.again = off
 	}

@@ -141,8 +141,8 @@ func (f *Findings) AddOf(name string, part *Findings) {
 	}
 }
 
-// AddRow is AddOf for a row of a table, of which a contradicted theory, which says the same in every row, is a
-// remark.
+// AddRow is AddOf for a row of a table, of which a contradicted theory, which says the same in every row, is
+// a remark.
 func (f *Findings) AddRow(name string, part *Findings) {
 	quiet := Findings{Remarks: part.Remarks}
 	for _, c := range part.Checks {

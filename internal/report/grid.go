@@ -24,7 +24,7 @@ type Grid struct {
 	By        string     `json:"by"`             // objective of the comparison
 	Best      *int       `json:"best,omitempty"` // index in Results, from 0, of the least objective
 	Results   []GridCell `json:"results"`        // the last axis fastest
-	// Headline is the error of the model of the best cell on all rows, corrected for its choice; nil: unknown.
+	// Headline is the error of the best model trained on all rows, corrected for its choice; nil: unknown.
 	*Headline
 	Outcome
 }

@@ -186,8 +186,8 @@ func (c *ModelComparison) document() *document {
 	for k, p := range []*Difference{c.Trained, c.Theory, c.Refined} {
 		if p != nil {
 			d.line([]string{"difference", "left out", "refined"}[k],
-				"%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Value), number(p.StandardError), p.By, 100*c.Level, number(p.Low),
-				number(p.High), p.PValue)
+				"%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Value),
+				number(p.StandardError), p.By, 100*c.Level, number(p.Low), number(p.High), p.PValue)
 		}
 	}
 	d.Lead = fmt.Sprintf("%s and %s: %s. Their errors differ by %s +- %s (p = %.2g).", first, second, verdict,

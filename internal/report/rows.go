@@ -3,8 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Rows is the answer of rows: the examples, the most suspicious first.
@@ -15,6 +18,103 @@ type Rows struct {
 	Status   string `json:"status"`
 	Rows     []Row  `json:"rows"`
 	Outcome
+}
+
+// Columns is the answer of columns: what the model loses without each column, the most important first.
+type Columns struct {
+	Command string `json:"command"`
+	Subject
+	TestLoss     string         `json:"test_loss"`
+	Status       string         `json:"status"`
+	Permutations int            `json:"permutations"` // of a column
+	Columns      []ColumnEffect `json:"columns"`
+	*Headline
+	Outcome
+}
+
+// ColumnEffect is the error of the model without a column of the data, and with its values permuted among the
+// rows, minus the error with it: in units of the test loss, of several targets their mean, and of each.
+type ColumnEffect struct {
+	Column   string                   `json:"column,omitempty"`
+	Features int                      `json:"features,omitempty"` // that it became
+	Without  *Difference              `json:"without"`
+	Permuted *Difference              `json:"permuted"`
+	Targets  map[string]*ColumnEffect `json:"targets,omitempty"`
+}
+
+// importance says whether the interval of the difference without the column excludes no change.
+func (c *ColumnEffect) importance() string {
+	return either(c.Without.Low > 0, "matters", either(c.Without.High < 0, "better without", ""))
+}
+
+// shown is an error plus the end of an interval of a difference.
+func (r *Columns) shown(of Number) string {
+	e := Number(math.Max(0, float64(r.Error+of)))
+	if r.Headline.Targets != nil {
+		return share(e)
+	}
+	return units(r.TestLoss).text(e)
+}
+
+func (r *Columns) document() *document {
+	d, u := short("Columns that matter, of", r.Subject, r.asked()), units(r.TestLoss).String()
+	d.headline(r.Headline, units(r.TestLoss))
+	d.modelled(r.Subject, "")
+	if r.Headline.Targets != nil {
+		u = "share of the variance of a target that is not explained"
+	}
+	d.line("without", "the error without the column (%s): the model trained again, its hyperparameters as "+
+		"they are; from and to are the %.3g%% interval of the paired difference", u, 100*r.ErrorLevel)
+	d.line("permuted", "the same with the column's values permuted among the rows, mean of %d",
+		r.Permutations)
+	d.line("status", "%s", unfinished(r.Status))
+	var matter, worse []string
+	var cells [][]string
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		switch c.importance() {
+		case "matters":
+			matter = append(matter, c.Column)
+		case "better without":
+			worse = append(worse, c.Column)
+		}
+		w, p := c.Without, c.Permuted
+		cells = append(cells, []string{textCell(c.Column), r.shown(w.Value), r.shown(w.Low), r.shown(w.High),
+			r.shown(p.Value), r.shown(p.Low), r.shown(p.High), c.importance()})
+	}
+	d.Lead = either(matter == nil, "No column alone is shown to matter",
+		"The error rises without "+strings.Join(matter, ", ")) +
+		either(worse == nil, ".", ", and falls without "+strings.Join(worse, ", ")+".")
+	d.gap()
+	d.table([]head{"<column", "without", "from", "to", "permuted", "from", "to", "<verdict"}, cells)
+	return d
+}
+
+// fill adds the table to the sheet: a line for each column, and for each of several targets.
+func (r *Columns) fill(s *Sheet, _ bool) {
+	type line struct {
+		Column string `json:"column"`
+		Target string `json:"target"`
+		*ColumnEffect
+	}
+	var lines []line
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		lines = append(lines, line{c.Column, "", c})
+		for _, name := range slices.Sorted(maps.Keys(c.Targets)) {
+			lines = append(lines, line{c.Column, name, c.Targets[name]})
+		}
+	}
+	names := []string{"column"}
+	if r.Headline.Targets != nil {
+		names = append(names, "target")
+	}
+	for _, of := range []string{"without", "permuted"} {
+		for _, part := range []string{"value", "standard_error", "lower", "upper", "p_value"} {
+			names = append(names, of+"_"+part)
+		}
+	}
+	s.CSV, s.Table, s.Status = "columns.csv", TableOf(lines, names...), r.Status
 }
 
 // Row compares an example with the models trained without it.

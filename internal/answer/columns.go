@@ -1,0 +1,260 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/kernel"
+	"bootbench/loss"
+)
+
+// columnPermutations is the number of permutations of a column over which its error is averaged, and
+// columnPartitions the largest number of partitions into folds.
+const columnPermutations, columnPartitions = 3, 4
+
+// mostCells is the largest number of values of sparse inputs that are made dense.
+const mostCells = 10_000_000
+
+// Columns judges the model without each column, and with its values permuted among the rows, by exact fits
+// without the folds of the same partitions, with the hyperparameters that it has. The differences from the
+// model of all columns are paired, with intervals by pairs of folds that are left out together.
+func (s *Study) Columns(ctx context.Context, seed uint64, level float64) (*report.Columns, error) {
+	set := s.Model.Set
+	columns := set.FeatureColumns()
+	_, proximal := s.Model.Loss.(loss.Proximal)
+	switch {
+	case !proximal:
+		return nil, model.InputError(fmt.Errorf("the loss %s has no exact fits, by which columns are "+
+			"judged: take Spec.Loss square, logistic or hinge", s.Model.Loss.Name()))
+	case s.Model.Kernel.Kind == kernel.Precomputed:
+		return nil, model.InputError(errors.New("a precomputed kernel has no columns to leave out: give " +
+			"the features, with a kernel such as rbf or linear"))
+	case len(columns) < 2:
+		return nil, model.InputError(errors.New("without the only column nothing is left: Estimate " +
+			"compares with the best constant"))
+	case set.Sparse != nil && set.N()*set.D() > mostCells:
+		return nil, model.InputError(fmt.Errorf("%d sparse columns of %d rows take too long one by one: "+
+			"give some of them in a file of columns", set.D(), set.N()))
+	}
+	r := &report.Columns{Command: "columns", Subject: s.Subject, TestLoss: s.Test.Name(), Status: Complete,
+		Permutations: columnPermutations}
+	of, err := s.corrected(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	r.Headline = of.headline(s.Test.Name(), set, level)
+	j, err := s.columnJudge(ctx, seed, level)
+	if err != nil {
+		return nil, err
+	}
+	for k, c := range columns {
+		s.Progress(fmt.Sprintf("column %d of %d", k+1, len(columns)), k, len(columns))
+		one, err := j.effect(ctx, c)
+		switch {
+		case ctx.Err() != nil && k > 0: // the answer so far stays
+			r.Status = Cancelled
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			r.Add(notComputed("column %s: %v", c.Name, err))
+		default:
+			r.Columns = append(r.Columns, *one)
+		}
+		if r.Status == Cancelled {
+			break
+		}
+	}
+	slices.SortStableFunc(r.Columns, func(a, b report.ColumnEffect) int {
+		return cmp.Compare(b.Without.Value, a.Without.Value)
+	})
+	r.Time = s.Times
+	return r, nil
+}
+
+// columnJudge compares models by the same folds, each of a partition, with the study's own.
+type columnJudge struct {
+	*Study
+	v     Validation
+	folds [][]int
+	each  int
+	level float64
+	specs []model.Spec // chosen without each fold; nil: all have the study's
+	own   []columnRisk
+}
+
+// columnRisk is the risk of a model by the folds, and by the hyperparameters that are chosen without each;
+// nil: these are the study's.
+type columnRisk struct{ fixed, afresh *risk }
+
+// columnJudge judges the study's own model. Where length scales were chosen, all rows have chosen them for
+// the columns that fit their noise, which then seem to matter: the choice is made afresh without each fold of
+// the first partition, and every model judged there has these hyperparameters.
+func (s *Study) columnJudge(ctx context.Context, seed uint64, level float64) (j *columnJudge, err error) {
+	set := s.Model.Set
+	j = &columnJudge{Study: s, v: riskValidation(set, seed), level: level}
+	j.v.Repeats = min(j.v.Repeats, columnPartitions)
+	afresh := s.choosesAgain()
+	if j.folds, j.each, err = partitions(&j.v, s); err != nil {
+		return nil, err
+	}
+	for r := 0; afresh && r < j.each; r++ {
+		s.Progress(fmt.Sprintf("a choice without fold %d of %d", r+1, j.each), r, j.each)
+		var rows []int
+		for i := range set.N() {
+			if !slices.Contains(j.folds[r], i) {
+				rows = append(rows, i)
+			}
+		}
+		spec, err := s.chooseAfresh(ctx, present(set.Subset(rows)))
+		if err != nil {
+			return nil, err
+		}
+		j.specs = append(j.specs, spec)
+	}
+	j.own, err = j.risks(ctx, set)
+	return j, err
+}
+
+// risks are the risks of models of a set.
+func (j *columnJudge) risks(ctx context.Context, set *dataset.Set) (found []columnRisk, err error) {
+	build := func(spec model.Spec) (*Study, error) {
+		spec.Set, spec.Chosen, spec.Pairs = set, nil, j.Model.Spec.Pairs
+		other, err := New(ctx, spec, j.Test)
+		if err == nil {
+			j.Times.Gram += other.Times.Gram
+		}
+		return other, err
+	}
+	other, err := build(j.Model.Spec)
+	if err != nil {
+		return nil, err
+	}
+	own := &candidate{Study: other}
+	if err := own.judgeOn(ctx, &j.v, j.folds); err != nil {
+		return nil, err
+	}
+	fixed, err := other.risksOf(ctx, &j.v, []*candidate{own}, j.folds, j.each)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range fixed {
+		found = append(found, columnRisk{fixed: x})
+	}
+	var outer [][][]float64 // by judge and fold
+	for r, spec := range j.specs {
+		other, err := build(spec)
+		if err != nil {
+			return nil, err
+		}
+		losses, err := other.lossesWithout(ctx, &j.v, j.folds[r:][:1])
+		if err != nil {
+			return nil, err
+		}
+		for at := range losses {
+			if r == 0 {
+				outer = append(outer, nil)
+			}
+			outer[at] = append(outer[at], losses[at][0])
+		}
+	}
+	for at, losses := range outer {
+		found[at].afresh = (&risk{}).average(set, j.folds[:j.each], j.each, losses)
+	}
+	return found, nil
+}
+
+// difference is the mean of the differences of models from the study's own.
+func (j *columnJudge) difference(models []columnRisk, own columnRisk) *report.Difference {
+	set := j.Model.Set
+	var fixed, afresh []*risk
+	for _, m := range models {
+		fixed = append(fixed, m.fixed.less(own.fixed, set, j.folds, j.each))
+		if m.afresh != nil {
+			afresh = append(afresh, m.afresh.less(own.afresh, set, j.folds[:j.each], j.each))
+		}
+	}
+	d := mean(fixed, set, j.folds, j.each)
+	if afresh != nil { // as risks that a choice afresh corrects
+		again := mean(afresh, set, j.folds[:j.each], j.each)
+		d.error = again.error
+		d.addSpread(floats.SubTo(again.each, again.each, d.each), set)
+	}
+	return d.difference(set, j.level)
+}
+
+// effect compares the model without a column, and with it permuted, with the one that has it.
+func (j *columnJudge) effect(ctx context.Context, c dataset.FeatureColumn) (*report.ColumnEffect, error) {
+	set := j.Model.Set
+	without, err := j.risks(ctx, set.Without(c))
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(j.v.Seed, uint64(c.Features[0])))
+	permuted := make([][]columnRisk, columnPermutations)
+	for k := range permuted {
+		if permuted[k], err = j.risks(ctx, set.Permuted(c, rng)); err != nil {
+			return nil, err
+		}
+	}
+	effect := &report.ColumnEffect{Column: c.Name, Features: len(c.Features)}
+	for at, own := range j.own {
+		e := effect
+		if at > 0 {
+			if effect.Targets == nil {
+				effect.Targets = map[string]*report.ColumnEffect{}
+			}
+			e = &report.ColumnEffect{}
+			effect.Targets[set.Columns[at-1].Name] = e
+		}
+		e.Without = j.difference(without[at:at+1], own)
+		var all []columnRisk
+		for _, p := range permuted {
+			all = append(all, p[at])
+		}
+		e.Permuted = j.difference(all, own)
+	}
+	return effect, nil
+}
+
+// mean is the mean of risks by the same folds, with a standard error that contains their spread.
+func mean(all []*risk, set *dataset.Set, folds [][]int, each int) *risk {
+	m, count := &risk{}, float64(len(all))
+	of := func(values func(x *risk) []float64) (sum []float64) {
+		sum = make([]float64, len(values(all[0])))
+		for _, x := range all {
+			floats.AddScaled(sum, 1/count, values(x))
+		}
+		return sum
+	}
+	var outer [][]float64
+	for r := range folds {
+		outer = append(outer, of(func(x *risk) []float64 { return x.outer[r] }))
+		if all[0].inner == nil {
+			continue
+		}
+		m.inner = append(m.inner, make([][]float64, each))
+		for l := range each {
+			m.inner[r][l] = of(func(x *risk) []float64 { return x.inner[r][l] })
+		}
+	}
+	m.average(set, folds, each, outer)
+	means := make([]float64, len(all))
+	for k, x := range all {
+		means[k] = x.error
+	}
+	if len(all) > 1 {
+		m.se = math.Hypot(m.se, stat.StdDev(means, nil)/math.Sqrt(count))
+	}
+	return m
+}

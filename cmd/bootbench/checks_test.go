@@ -100,7 +100,7 @@ BB023 | tune numbers.csv --loss square --gamma 0.5 --over noise=10:20
 BB024 | estimate labels.csv HINGE --gamma 1e9 --no-bias
 BB025 | predict quarter.csv --test quarter.csv --loss hinge --C 0.001
 BB026 | estimate three.csv HINGE --sample 30
-BB031 | estimate synthetic:blobs,n=200 --loss hard --gamma 0.5 --no-bias --no-points
+BB031 | estimate synthetic:blobs,n=60 --loss hard --gamma 0.5 --no-bias --no-points
 BB032 | estimate numbers.csv SQUARE --max-sweeps 1 --refine none
 BB033 | estimate numbers.csv SQUARE --scheme subsample --ratio 0.5 --metrics jackknife --refine none
 BB035 | grid labels.csv --loss hard --over gamma=1e-7,1

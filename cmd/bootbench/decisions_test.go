@@ -138,7 +138,7 @@ T | estimate TURNED --loss eps --C 1 --epsilon 0.2 @targets.z |
 	estimate ALONE --loss eps --C 1 --epsilon 0.2 | error error_se test_error mean variance | 1e-5
 T | estimate TURNED --loss huber --C 2 @targets.z | estimate ALONE --loss huber --C 2 |
 	error error_se test_error mean variance | 1e-5
-T | estimate TARGETS --loss eps | units: SAME | r_squared | 1e-4
+T | estimate TARGETS --loss eps --refine none | units: SAME | r_squared | 1e-4
 T | retrain KIND --resamples 20 @targets.z |
 	retrain ALONE --loss square --noise 10% --gamma 0.5 --resamples 20 |
 	error error_se bagged_error mean variance | 1e-6
@@ -152,7 +152,7 @@ T | predict KIND --test NEW @targets.z | predict ALONE --loss square --noise 10%
 T | curve KIND --ratio 0.5 @results.0.targets.z |
 	curve ALONE --loss square --noise 10% --gamma 0.5 --ratio 0.5 @results.0 | error test_error | 1e-5
 N | loo KIND | units: SAME | r_squared | 1e-6
-N | tune NUMBERS --loss eps | units: SAME | r_squared | 1e-3
+N | tune NUMBERS --loss eps --refine none | units: SAME | r_squared | 1e-3
 N | tune NUMBERS --ard | units: SAME | r_squared | 1e-3
 `
 

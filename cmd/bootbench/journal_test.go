@@ -72,7 +72,7 @@ func records(t testing.TB, dir string) [][]byte {
 // TestJournals: a run that was killed after any of its tasks goes on to the answer of one that was not, and
 // so do shards in any order, one of them twice: the same in every digit, for every kind of target.
 func TestJournals(t *testing.T) {
-	const blobs = "synthetic:blobs,d=3,seed=5,n=50"
+	const blobs = "synthetic:blobs,d=3,seed=5,n=30"
 	words := goldenTables(t, nil)
 	for line, tasks := range map[string]int{
 		on("retrain --resamples 300 --seed 4 --method batch"):                                  3,

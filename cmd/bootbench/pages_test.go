@@ -151,7 +151,7 @@ estimate TABLE --target a,b --loss square --noise 10%
 tune TABLE --target a,b --out DIR/tuned
 estimate synthetic:friedman1,n=100 --loss square --noise 1 --gamma 0.003 --engine lowrank
 estimate synthetic:friedman1,n=40
-estimate synthetic:friedman1,n=40 --loss eps
+estimate synthetic:friedman1,n=40 --loss eps --C 1
 estimate synthetic:friedman1,n=40 --loss huber
 estimate crabs --scheme kfold --kernel poly --coef0 1
 estimate crabs --sample 60
@@ -165,7 +165,7 @@ retrain crabs --resamples 5
 loo crabs --method all
 loo boston
 estimate sonar --loss hinge --method fits --no-points
-cv crabs --permutations 2 --metrics all
+cv crabs --loss hinge --C 1 --permutations 2 --metrics all
 curve crabs --no-points
 cv synthetic:friedman1,n=40 --loss square --noise 1 --folds loo
 train crabs --loss hinge --no-standardize --model DIR/m.libsvm
@@ -175,9 +175,9 @@ tune synthetic:friedman1,n=40 --ard --by evidence --over length-scale,noise,ampl
 estimate FLOWERS
 rows crabs
 rows TABLE --loss hinge
-estimate FLOWERS --multiclass ovo --loss hinge
+estimate FLOWERS --multiclass ovo --loss hinge --C 1
 predict FLOWERS --test FLOWERS
-tune crabs --out DIR/tune`
+tune synthetic:blobs,n=40 --out DIR/tune`
 
 // TestJSONPage: doc/json.md has every key that the commands write, and no key that none of
 // these answers has, but for those that need a rare event.

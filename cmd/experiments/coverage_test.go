@@ -74,21 +74,23 @@ func TestRisk(t *testing.T) {
 }
 
 // TestCoverage: stated intervals hold the risk of the model that is trained. If they hold it in 0.94 of all
-// tables, fewer than 40 of 50 do in one of several thousand trials. The error is off by at most 4% and four
-// standard errors. An error without a correction, plus and minus 1.96 standard errors over the rows, holds it
-// in 0.54 of the tables of the first cell and 0.78 of the second.
+// tables, fewer than 40 of 50, and than 18 of 25, do in one of several thousand trials. The error is off by at
+// most 4% and four standard errors. An error without a correction, plus and minus 1.96 standard errors over
+// the rows, holds it in 0.54 of the tables of the first cell, of which fewer than 18 of 25 hold it in 19 of 20
+// trials, and in 0.78 of the second.
 func TestCoverage(t *testing.T) {
 	cells := [][2]string{{flagless, "friedman1"}, {given, "coin"}, {flagless, "blobs"}}
+	tables, least := 50, 0.8
 	if testing.Short() {
-		cells = cells[:2]
+		cells, tables, least = cells[:1], 25, 0.72
 	}
 	for _, of := range cells {
-		c := coverage{tables: 50, fresh: 1000, seed: 11, resamples: 10, sizes: []int{50},
+		c := coverage{tables: tables, fresh: 1000, seed: 11, resamples: 10, sizes: []int{50},
 			models: of[:1]}
 		var text bytes.Buffer
 		r := over(t.Context(), &c, &output{&text, t.TempDir()}, worldsOf(of[1:]), "coverage", riskHead,
 			(*coverage).judge, riskOf)[0]
-		if r.Tables < 50 || r.Coverage < 0.8 || r.Width > 2 || math.Abs(r.Bias) > 0.04+4*r.BiasSE {
+		if r.Tables < tables || r.Coverage < least || r.Width > 2 || math.Abs(r.Bias) > 0.04+4*r.BiasSE {
 			t.Error("\n" + text.String())
 		}
 	}

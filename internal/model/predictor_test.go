@@ -157,7 +157,11 @@ func TestModelFileDamage(t *testing.T) {
 			t.Fatalf("%d bytes of %d pass", size, len(file))
 		}
 	}
-	for bit := range 8 * len(file) {
+	step := 1
+	if testing.Short() {
+		step = 7 // every bit of a byte, in one byte or another
+	}
+	for bit := 0; bit < 8*len(file); bit += step {
 		damaged := bytes.Clone(file)
 		damaged[bit/8] ^= 1 << (bit % 8)
 		if read(damaged) == nil {

@@ -392,7 +392,7 @@ func TestUnits(t *testing.T) {
 		}
 		one := choose(1, 1)
 		powers["C"] = c.c
-		for _, s := range []float64{1e-9, 1e-6, 1e3, 1e9} {
+		for _, s := range []float64{1e-9, 1e6} {
 			r := choose(s, 1/s)
 			if len(r.Over) != len(one.Over) || c.by != Evidence && math.Abs(r.Value/one.Value/s/s-1) > 1e-3 {
 				t.Fatalf("%s times %g: %v, %g; not %v, %g", c.set, s, r.Over, r.Value, one.Over, one.Value)

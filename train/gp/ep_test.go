@@ -133,15 +133,11 @@ func TestEPIndependent(t *testing.T) {
 func TestEPCube(t *testing.T) {
 	for _, l := range densities() {
 		rng := rand.New(rand.NewPCG(22, 2))
-		worst := 0.0
-		for range 3 {
-			const v = 4
-			k, set := plane(rng, 3, v), examples(rng, 3, 6, true)
-			r := mustFit(t, k, l, set)
-			want := cube(t, k, l, set)
-			for i := range want {
-				worst = max(worst, math.Abs(r.F[i]-want[i])/math.Sqrt(v))
-			}
+		const v = 4
+		k, set := plane(rng, 3, v), examples(rng, 3, 6, true)
+		r, worst := mustFit(t, k, l, set), 0.0
+		for i, want := range cube(t, k, l, set) {
+			worst = max(worst, math.Abs(r.F[i]-want)/math.Sqrt(v))
 		}
 		if !(worst <= 0.004) {
 			t.Errorf("%s: mean off by %g prior standard deviations", l.Name(), worst)

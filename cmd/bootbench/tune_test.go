@@ -24,7 +24,8 @@ func TestTune(t *testing.T) {
 		"tune crabs --ratio 2": {"--loss hinge", "--ratio=2", "--C ", "--gamma "},
 		"tune synthetic:friedman1,n=40 --kernel poly --over gamma,coef0 --noise 3 --engine " +
 			"exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
-		"tune boston --by evidence --over gamma,noise": {"--no-normalize-target=false", "--noise ", "--gamma "},
+		"tune boston --by evidence --over gamma,noise": {"--no-normalize-target=false", "--noise ",
+			"--gamma "},
 	} {
 		d := decoded[report.Tuning](t, args)
 		line, command := strings.CutPrefix(d.CommandLine, "bootbench ")

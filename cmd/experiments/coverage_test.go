@@ -74,7 +74,7 @@ func TestRisk(t *testing.T) {
 }
 
 // TestCoverage: stated intervals hold the risk of the model that is trained. If they hold it in 0.94 of all
-// tables, fewer than 40 of 50, and fewer than 18 of 25, do in one of several thousand trials. The error is off
+// tables, fewer than 40 of 50 (18 of 25) do in one of several thousand trials. The error is off
 // by at most 4% and four standard errors. An error without a correction, plus and minus 1.96 standard errors
 // over the rows, holds it in 0.54 of the tables of the first cell, which 25 tables show in 19 of 20 trials,
 // and in 0.78 of the second.

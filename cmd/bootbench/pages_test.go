@@ -175,6 +175,7 @@ tune synthetic:friedman1,n=40 --ard --by evidence --over length-scale,noise,ampl
 estimate FLOWERS
 rows crabs
 rows TABLE --loss hinge
+columns FLOWERS --loss hinge --C 1
 estimate FLOWERS --multiclass ovo --loss hinge --C 1
 predict FLOWERS --test FLOWERS
 tune synthetic:blobs,n=40 --out DIR/tune`
@@ -220,7 +221,7 @@ func TestJSONPage(t *testing.T) {
 	}
 	rare := []string{"one_class", "refined.one_class", "time.iterations", "time.exact", "refined.time.exact",
 		"refined.contradicts", "refined.replaced", "rho",
-		"ties", "unheld", "remarks", "models[].remarks", "path[].failure"}
+		"ties", "unheld", "remarks", "models[].remarks", "path[].failure", "columns[].targets"}
 	for key := range page {
 		if !written[key] && !slices.Contains(rare, key) && !strings.HasSuffix(key, "*") {
 			t.Errorf("doc/json.md has %s, which none of these answers has", key)

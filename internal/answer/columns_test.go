@@ -1,0 +1,147 @@
+package answer
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/testutil"
+	"bootbench/linalg"
+	"bootbench/loss"
+)
+
+// withoutFeature is a set whose inputs lack a feature.
+func withoutFeature(s *dataset.Set, feature int) *dataset.Set {
+	x := linalg.NewMatrix(s.N(), s.D()-1)
+	for i := range s.N() {
+		copy(x.Row(i), s.X.Row(i)[:feature])
+		copy(x.Row(i)[feature:], s.X.Row(i)[feature+1:])
+	}
+	other := *s
+	other.X, other.Features = x, slices.Delete(slices.Clone(s.Features), feature, feature+1)
+	return &other
+}
+
+// TestColumns: the difference without a column is that of the errors of models that are trained one by one
+// without each fold, on data that have the column and on data that lack it; a column whose values are the
+// same in all rows changes nothing. The first is the one with the largest difference.
+func TestColumns(t *testing.T) {
+	const n, d = 30, 3
+	rng := rand.New(rand.NewPCG(4, 2))
+	x, y, label := linalg.NewMatrix(n, d), make([]float64, n), make([]float64, n)
+	for i := range n {
+		for j := range d - 1 {
+			x.Row(i)[j] = rng.NormFloat64()
+		}
+		y[i] = 2*x.Row(i)[1] + rng.NormFloat64()/2
+		label[i] = math.Copysign(1, y[i])
+	}
+	for _, c := range []struct {
+		y    []float64
+		loss loss.Loss
+	}{{y, loss.Square{Noise: 0.3}}, {label, loss.Hinge{C: 2}}} {
+		set := testutil.Must(dataset.New(x, c.y))(t)
+		spec := model.NewSpec(set, c.loss)
+		spec.Standardize, spec.NormalizeTarget, spec.Kernel.Gamma = false, false, 0.2
+		s := testutil.Must(New(t.Context(), spec, nil))(t)
+		v := riskValidation(set, 5)
+		v.Repeats = columnPartitions
+		folds, each, err := partitions(&v, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		errorOn := func(set *dataset.Set) (sum float64) {
+			for _, rows := range folds {
+				var others []int
+				for i := range n {
+					if !slices.Contains(rows, i) {
+						others = append(others, i)
+					}
+				}
+				one := s.Model.Spec
+				one.Set = set.Subset(others)
+				f := testutil.Must(predictionsOf(t.Context(), s, one, set.Subset(rows)))(t)
+				for k, i := range rows {
+					y := set.Columns[0].Y[i]
+					if c.loss.Name() == "hinge" {
+						y = 2*y - 1
+					}
+					sum += s.Test.Value(f[0][k], y) * float64(each) / float64(len(folds)*n)
+				}
+			}
+			return sum
+		}
+		r := testutil.Must(s.Columns(t.Context(), 5, 0.95))(t)
+		if len(r.Columns) != d || r.Columns[0].Column != "x2" {
+			t.Fatalf("%s: columns %+v", c.loss.Name(), r.Columns)
+		}
+		for _, one := range r.Columns {
+			feature := int(one.Column[1] - '1')
+			want := errorOn(withoutFeature(set, feature)) - errorOn(set)
+			if got := float64(one.Without.Value); math.Abs(got-want) > 1e-5 {
+				t.Errorf("%s without %s: %v, trained one by one %v", c.loss.Name(), one.Column, got, want)
+			}
+			if constant := one.Column == "x3"; constant != (one.Without.StandardError == 0) ||
+				constant && (one.Without.Value != 0 || one.Permuted.Value != 0) {
+				t.Errorf("%s without %s: %+v, permuted %+v", c.loss.Name(), one.Column, one.Without,
+					one.Permuted)
+			}
+		}
+	}
+}
+
+// TestColumnsOfChosenScales: without each fold models have the length scales that the other rows choose, and
+// the difference is that of these models.
+func TestColumnsOfChosenScales(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some twenty searches")
+	}
+	const n = 40
+	rng := rand.New(rand.NewPCG(1, 9))
+	x, y := linalg.NewMatrix(n, 3), make([]float64, n)
+	for i := range n {
+		for j := range 3 {
+			x.Row(i)[j] = rng.NormFloat64()
+		}
+		y[i] = math.Sin(x.Row(i)[0]) + rng.NormFloat64()/5
+	}
+	spec := model.NewSpec(testutil.Must(dataset.New(x, y))(t), loss.Square{Noise: 0.05})
+	spec.Kernel.LengthScale, spec.Chosen = []float64{1, 2, 3}, []string{"length-scale", "noise"}
+	s := testutil.Must(New(t.Context(), spec, nil))(t)
+	j := testutil.Must(s.columnJudge(t.Context(), 3, 0.95))(t)
+	if len(j.specs) != 10 {
+		t.Fatalf("%d choices without a fold", len(j.specs))
+	}
+	sum := 0.0
+	for r, rows := range j.folds[:10] {
+		var others []int
+		for i := range n {
+			if !slices.Contains(rows, i) {
+				others = append(others, i)
+			}
+		}
+		chosen := testutil.Must(s.chooseAfresh(t.Context(), s.Model.Set.Subset(others)))(t)
+		for k, l := range chosen.Kernel.LengthScale {
+			if l != j.specs[r].Kernel.LengthScale[k] {
+				t.Fatalf("fold %d: scales %v, chosen again %v", r, j.specs[r].Kernel.LengthScale,
+					chosen.Kernel.LengthScale)
+			}
+		}
+		chosen.Set = s.Model.Set
+		m := testutil.Must(New(t.Context(), chosen, nil))(t)
+		losses := testutil.Must(m.lossesWithout(t.Context(), &j.v, [][]int{rows}))(t)
+		for _, l := range losses[0][0] {
+			sum += l / n
+		}
+	}
+	if got := j.own[0].afresh.error; math.Abs(got-sum) > 1e-9 {
+		t.Errorf("error %v, by each choice %v", got, sum)
+	}
+	none := j.difference(j.own[:1], j.own[0])
+	if none.Value != 0 || none.StandardError != 0 {
+		t.Errorf("a model less itself: %+v", none)
+	}
+}

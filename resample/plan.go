@@ -57,3 +57,23 @@ func (p Weighted) Fit(r int, weight []float64) (target []float64) {
 	floats.Mul(weight, p.Weights)
 	return target
 }
+
+// Without is a plan of fits of weight 1, each without some rows.
+type Without struct {
+	Rows [][]int     // by fit
+	Y    [][]float64 // targets by fit
+}
+
+// Fit is Plan.Fit.
+func (p Without) Fit(r int, weight []float64) (target []float64) {
+	for i := range weight {
+		weight[i] = 1
+	}
+	for _, i := range p.Rows[r] {
+		weight[i] = 0
+	}
+	return p.Y[r]
+}
+
+// Period is 1: all fits are independent.
+func (p Without) Period() int { return 1 }

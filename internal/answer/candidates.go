@@ -49,26 +49,6 @@ func (v *Validation) trials(set *dataset.Set, class []int) (all []trial, err err
 	return all, nil
 }
 
-// omissions is the plan of trials, to the targets of each set.
-type omissions struct {
-	trials []trial
-	y      map[*dataset.Set][]float64
-}
-
-// Fit implements resample.Plan.
-func (o omissions) Fit(r int, weight []float64) []float64 {
-	for i := range weight {
-		weight[i] = 1
-	}
-	for _, i := range o.trials[r].without {
-		weight[i] = 0
-	}
-	return o.y[o.trials[r].of]
-}
-
-// Period implements resample.Plan.
-func (o omissions) Period() int { return 1 }
-
 // judge returns the losses of a row of in by the predictions of all functions: the study's, and of several
 // targets also the square of each.
 func (s *Study) judge(in *dataset.Inputs) func(i int, f []float64) []float64 {
@@ -123,18 +103,21 @@ func (s *Study) losses(ctx context.Context, v *Validation, trials []trial) (all 
 	}
 	known := &nestedFits{}
 	for _, p := range s.parts() {
-		of, plan := p.model.Function, omissions{trials, map[*dataset.Set][]float64{}}
+		of, plan, targets := p.model.Function, resample.Without{}, map[*dataset.Set][]float64{}
 		for set := range judges {
-			if plan.y[set] = p.model.Y; set != s.Model.Set {
+			if targets[set] = p.model.Y; set != s.Model.Set {
 				y := slices.Clone(p.targetsOf(set))
 				floats.AddConst(-of.Mean, y)
 				floats.Scale(1/of.Unit, y)
-				plan.y[set] = y
+				targets[set] = y
 			}
+		}
+		for _, t := range trials {
+			plan.Rows, plan.Y = append(plan.Rows, t.without), append(plan.Y, targets[t.of])
 		}
 		if v.Choose == nil && s.Model.Set.N() <= mostPaired && model.CanDowndate(p.model) &&
 			s.Model.Set.AreNumbers() {
-			err = p.leaveOut(ctx, plan, fields)
+			err = p.leaveOut(ctx, trials, plan.Y, fields)
 		} else {
 			settings := model.RetrainSettings{Plan: plan}
 			settings.Resamples, settings.Workers = len(trials), v.Workers
@@ -170,7 +153,7 @@ func (s *Study) losses(ctx context.Context, v *Validation, trials []trial) (all 
 }
 
 // leaveOut sets the fields of trials of the square loss in closed form: those without the same rows together.
-func (p *part) leaveOut(ctx context.Context, plan omissions, fields [][]float64) error {
+func (p *part) leaveOut(ctx context.Context, trials []trial, targets, fields [][]float64) error {
 	began := time.Now()
 	inverse, err := p.model.Inverse()
 	if err != nil {
@@ -178,7 +161,7 @@ func (p *part) leaveOut(ctx context.Context, plan omissions, fields [][]float64)
 	}
 	var alike [][]int // trials
 	at := map[*int]int{}
-	for r, t := range plan.trials {
+	for r, t := range trials {
 		if len(t.without) == 0 {
 			continue
 		}
@@ -199,16 +182,16 @@ func (p *part) leaveOut(ctx context.Context, plan omissions, fields [][]float64)
 			count := len(alike[k])
 			y := blas64.General{Rows: n, Cols: count, Stride: count, Data: make([]float64, n*count)}
 			for column, r := range alike[k] {
-				for i, v := range plan.y[plan.trials[r].of] {
+				for i, v := range targets[r] {
 					y.Data[i*count+column] = v
 				}
 			}
 			var f blas64.General
-			if f, failed[k] = inverse.LeaveOut(plan.trials[alike[k][0]].without, y); failed[k] != nil {
+			if f, failed[k] = inverse.LeaveOut(trials[alike[k][0]].without, y); failed[k] != nil {
 				return
 			}
 			for column, r := range alike[k] {
-				for j := range plan.trials[r].tested {
+				for j := range trials[r].tested {
 					fields[r][j*functions+p.number] = of.Mean + of.Unit*f.Data[j*count+column]
 				}
 			}

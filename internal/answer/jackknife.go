@@ -1,15 +1,11 @@
 package answer
 
 import (
-	"context"
 	"math"
-	"slices"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/report"
-	"bootbench/internal/tune"
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -114,61 +110,6 @@ func (p *part) jackknife(in *dataset.Inputs, q *Question) (*trained, error) {
 	set, f := p.model.Set, p.model.Function
 	return jackknifed(r, scoresOf(set), set.Groups, in, q.Level, q.Intervals.Residuals,
 		p.study.choice[p.number], f.Mean, f.Unit)
-}
-
-// choiceRows is the number of rows up to which the choice of few hyperparameters shows in intervals; that of
-// many, which fit the rows that chose them much better than others, does up to mostChosen.
-const choiceRows = 200
-
-// choose computes, for every function, by how much errors on rows without which the model was also chosen
-// exceed those of the chosen model: the root of the ratio of mean squares over the same five folds, 1 at
-// least, and 1 for a model that was given or has many rows. A check says why there is no ratio.
-func (s *Study) choose(ctx context.Context) (none report.Checks) {
-	m := s.Model
-	if s.choice != nil {
-		return nil
-	}
-	s.choice = slices.Repeat([]float64{1}, len(m.Functions))
-	n := m.Set.N()
-	if len(m.Spec.Chosen) == 0 || n > mostChosen || n > choiceRows && !s.manyChosen() {
-		return nil
-	}
-	given := tenFolds(m.Set)
-	given.Folds = min(againFolds, given.Folds)
-	chosen, known := given, &nestedFits{}
-	chosen.Choose, chosen.Anew = s.chooseAfresh, "a model chosen"
-	for _, p := range s.parts() {
-		var squares [2]float64
-		for k, v := range []Validation{given, chosen} {
-			left, err := v.leftOut(ctx, p, known)
-			if err != nil {
-				return report.Checks{notComputed("intervals do not count the choice of the model: %v", err)}
-			}
-			for i, y := range p.targets() {
-				squares[k] += calibration.WeightOf(m.Set.Weights, i) * (y - left[i]) * (y - left[i])
-			}
-		}
-		if ratio := squares[1] / squares[0]; ratio > 1 {
-			s.choice[p.number] = math.Sqrt(ratio)
-		}
-	}
-	return nil
-}
-
-// chooseAfresh chooses the chosen hyperparameters for other rows by a whole search. One that starts at the
-// present values, which all rows have chosen, finds too good ones: intervals of 90% then hold 0.87
-// (friedman1, 100 rows) instead of 0.90.
-func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec, error) {
-	p := tune.Problem{Spec: s.Model.Spec}
-	chosen, scales := p.Spec.Chosen, p.Spec.Kernel.LengthScale
-	if slices.Contains(chosen, "length-scale") && len(scales) > 1 {
-		p.Spec.Kernel.Gamma, p.Spec.Kernel.LengthScale, p.Scales = 0, nil, tune.Each
-	} else {
-		for _, name := range chosen {
-			p.Over = append(p.Over, tune.Axis{Name: name})
-		}
-	}
-	return chosenFor(ctx, p, set)
 }
 
 // hasFewGroups reports whether there are groups, too few for quantiles at a level.

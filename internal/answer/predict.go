@@ -98,7 +98,7 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*r
 	trained := make([]*trained, len(s.Model.Functions))
 	var choice report.Checks
 	if q.Intervals.closedForm(s.Model, q.Scheme) && err == nil {
-		choice = s.choose(ctx)
+		choice = s.choose(ctx, q.Seed)
 	}
 	for k := range trained { // before the theory takes the kernel matrix
 		if err == nil {

@@ -144,7 +144,7 @@ func TestCoins(t *testing.T) {
 // TestNestedByHand: losses without two folds are those of the candidate that is best on the other rows, built
 // and trained on these alone; the standard error is the one of Bates, Hastie and Tibshirani.
 func TestNestedByHand(t *testing.T) {
-	set := tableOf(t, 30, 0, 1, 7)
+	set := tableOf(t, 210, 0, 1, 7) // more than are chosen on again
 	spec := model.NewSpec(set, loss.Square{Noise: 0.5})
 	spec.Kernel.Gamma, spec.Kernel.Amplitude, spec.Chosen = 0.4, 2, []string{"noise"}
 	spec.Standardize, spec.NormalizeTarget = false, false // by all rows

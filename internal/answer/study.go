@@ -39,6 +39,7 @@ type Study struct {
 	Others     *dataset.Set     // rows of the data outside the sample; nil: no sample
 	Solution   *solver.Solution // the last one of the first function
 	built      *model.Model     // before a solve that refined the factor
+	again      *chosenAgain     // nil: not made yet
 	choice     []float64        // factors of left-out errors, by function (choose); nil: not made yet
 	full       [][]float64      // the fits to all data by function, at the sites; nil: not made yet
 }

@@ -161,7 +161,7 @@ func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor, f *r
 	case s.Model.Spec.Pairs:
 		return nil
 	case rows != nil:
-		f.Add(s.choose(ctx)...)
+		f.Add(s.choose(ctx, 0)...)
 		rows.Choice = s.choice[k]
 		to.LeftOut = &model.LeftOut{Examples: len(rows.Target), Rows: rows}
 	case in != nil:
@@ -178,7 +178,7 @@ func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor, f *r
 		err = fmt.Errorf("of more than %d examples they take too long", leftOutRows)
 	default:
 		v, left := tenFolds(s.Model.Set), []float64(nil)
-		if left, err = v.leftOut(ctx, p, nil); err == nil && ctx.Err() == nil {
+		if left, err = v.leftOut(ctx, p); err == nil && ctx.Err() == nil {
 			to.LeftOut, err = model.NewLeftOut(p.targets(), left, s.Model.Set)
 		}
 	}
@@ -189,13 +189,12 @@ func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor, f *r
 }
 
 // leftOut are the predictions of a part for rows of which it is trained without, in units of the target.
-func (v *Validation) leftOut(ctx context.Context, p *part, known *nestedFits) ([]float64, error) {
+func (v *Validation) leftOut(ctx context.Context, p *part) ([]float64, error) {
 	folds, repeats, err := v.folds(p.study)
 	if err != nil {
 		return nil, err
 	}
-	settings := v.settings(p, folds, repeats)
-	r, err := v.fits(ctx, p, folds.Period(), settings, known)
+	r, err := v.fits(ctx, p, folds.Period(), v.settings(p, folds, repeats), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,19 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/fits"
 	"bootbench/internal/model"
+	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // Scales says whether each feature has a length scale.
@@ -14,7 +21,7 @@ type Scales int
 
 const (
 	AsGiven  Scales = iota // if the specification has them
-	IfBetter               // if that lowers the objective significantly: see worth
+	IfBetter               // if they err less: see timesBetter
 	Each                   // always
 )
 
@@ -47,15 +54,23 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 	p.Spec.Kernel.LengthScale = slices.Repeat([]float64{lengthScale(&one.Spec)}, one.Spec.Set.D())
 	p.Spec.Kernel.Gamma = 0
 	each, err := Run(ctx, p, settings)
-	switch {
-	case ctx.Err() != nil:
-		one.Cancelled = true
-	case err == nil && (scales == Each || worth(one, each)):
-		each.Alternative = one
-		return each, nil
-	case err == nil:
-		one.Alternative = each
+	if err != nil || ctx.Err() != nil {
+		one.Cancelled = ctx.Err() != nil
+		return one, nil
 	}
+	times, better, known := byObjective(one, each)
+	if scales == IfBetter && !known {
+		if times, err = timesBetter(ctx, p, one, settings); err != nil {
+			one.Cancelled = ctx.Err() != nil
+			return one, nil
+		}
+		better = times > notable
+	}
+	if scales == Each || better {
+		each.Alternative, each.Times = one, times
+		return each, nil
+	}
+	one.Alternative, one.Times = each, 1/times
 	return one, nil
 }
 
@@ -100,16 +115,73 @@ func separated(one *Result, over []Axis) []Axis {
 	return axes
 }
 
-// worth reports whether length scales per feature justify their further parameters: whether the objective,
-// the mean of n losses, decreases by at least a fifth, and either n log(one/each) exceeds 12 per further
-// parameter or the objective decreases to a fifth. For chi-square errors 12 is six times Akaike's criterion:
-// the minimum of a cross-validation over many parameters is lower by chance. doc/tuning.md has the evidence.
-func worth(one, each *Result) bool {
-	const least, most, forEach = 1.25, 5, 12
+// notable is the least ratio of errors on rows that did not choose for which length scales are taken.
+const notable = 1.1
+
+// byObjective is how many times as high the objective, a mean of n losses, is without a length scale for each
+// feature, whether these are better by it, and whether it tells. Its minimum over d - 1 further parameters is
+// lower by chance: for chi-square errors n times the logarithm of the ratio is then about d - 1, and Akaike's
+// criterion asks for twice that. Up to there one length scale is better; those of each feature are beyond six
+// times that and a fifth of the error: doc/tuning.md has the evidence.
+func byObjective(one, each *Result) (times float64, better, known bool) {
+	const least, byChance, enough = 1.25, 2, 12
 	gain := math.Log(one.Value / each.Value)
 	if one.By == Evidence { // the logarithm of a likelihood: half as much
 		gain = 2 * (one.Value - each.Value)
 	}
-	enough := float64(one.judgedOn())*gain > forEach*float64(one.Spec.Set.Varying()-1)
-	return gain > math.Log(least) && (enough || gain > math.Log(most))
+	ofEach := float64(one.judgedOn()) * gain / float64(one.Spec.Set.Varying()-1)
+	better = ofEach > enough && gain > math.Log(least)
+	return math.Exp(gain), better, better || ofEach <= byChance
+}
+
+// timesBetter is how many times as high the error with one length scale for all features is as with one for
+// each, on rows that did not choose the latter: they are chosen again, by the problem p, without each of five folds,
+// whose errors are by exact fits.
+func timesBetter(ctx context.Context, p Problem, one *Result, settings Settings) (float64, error) {
+	set, test := one.Spec.Set, cmp.Or(p.Test, model.DefaultTest(one.Spec.Set))
+	if set.N() > examples {
+		set = set.Subset(representative(set, examples))
+	}
+	order, sums := rand.New(rand.NewPCG(1, 2)).Perm(set.N()), [2]float64{}
+	for k := range DefaultFolds {
+		first, end := k*len(order)/DefaultFolds, (k+1)*len(order)/DefaultFolds
+		p.Spec.Set = set.Subset(slices.Concat(order[:first], order[end:]))
+		settings.before = fmt.Sprintf("length scales without fold %d: ", k+1)
+		again, err := Run(ctx, p, settings)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return 0, err
+		}
+		for way, spec := range []model.Spec{one.Spec, again.Spec} {
+			spec.Set = set
+			err, failure := errorWithout(ctx, spec, test, order[first:end])
+			if failure != nil {
+				return 0, failure
+			}
+			sums[way] += err * float64(end-first)
+		}
+	}
+	return sums[0] / sums[1], nil
+}
+
+// errorWithout is the mean error on rows by exact fits without them, over the functions of a model.
+func errorWithout(ctx context.Context, spec model.Spec, test loss.Test, rows []int) (mean float64, err error) {
+	first, err := model.Build(ctx, spec)
+	if err != nil {
+		return 0, err
+	}
+	errors := make([]float64, len(first.Functions))
+	err = eachPart(len(errors), func(k int) error {
+		m, err := partOf(ctx, first, k)
+		if err != nil {
+			return err
+		}
+		r, err := model.Retrain(ctx, m, model.Single, resample.KFold{Folds: 2, N: m.Set.N()},
+			model.RetrainSettings{Plan: resample.Without{Rows: [][]int{rows}, Y: [][]float64{m.Y}},
+				Settings: fits.Settings{Resamples: 1, Tests: []loss.Test{test}}})
+		if err = cmp.Or(err, ctx.Err()); err == nil {
+			errors[k] = r.Tests[0].Error
+		}
+		return err
+	})
+	return stat.Mean(errors, nil), err
 }

@@ -114,8 +114,9 @@ type Result struct {
 	Bounds    []Bound // hyperparameters whose value lies on a bound
 	Cancelled bool    // the search ended early, with ctx
 	// Alternative has one length scale for all features if Spec has one for each, or conversely; nil if it
-	// was not tried.
+	// was not tried. Its error is Times as high.
 	Alternative *Result
+	Times       float64
 }
 
 // Bound says that a hyperparameter lies on a bound of its range, where the best value may be outside.
@@ -223,12 +224,15 @@ func (r *Result) String() string {
 	if r.RunnerUp >= 0 {
 		text += fmt.Sprintf("; the grid's second is %.2g%% worse", 100*r.RunnerUp)
 	}
-	if a := r.Alternative; a != nil && len(r.Spec.Kernel.LengthScale) > 1 {
-		text += fmt.Sprintf("; with one length scale for all features its error is %.3g times as high",
-			a.Value/r.Value)
-	} else if a != nil {
-		text += fmt.Sprintf("; with a length scale for each feature its error is %.3g times as high, "+
-			"too little a gain", a.Value/r.Value)
+	if r.Alternative != nil {
+		other := "a length scale for each feature"
+		if len(r.Spec.Kernel.LengthScale) > 1 {
+			other = "one length scale for all features"
+		}
+		text += fmt.Sprintf("; with %s its error is %.3g times as high", other, r.Times)
+		if r.Times < 1 {
+			text += ", no more than by chance"
+		}
 	}
 	return text
 }

@@ -1,0 +1,272 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// addRisk quotes the error of the model of all rows: of a sample at rows outside it, else by risks. It leaves
+// the quote of the left-out error where only the theory was asked, and for blocks of time.
+func addRisk(ctx context.Context, s *Study, a *report.Answer, q *Question) error {
+	_, proximal := s.Model.Loss.(loss.Proximal)
+	designed, _ := q.Scheme.(resample.Designed)
+	switch {
+	case s.Others != nil:
+		return addLearningCurve(ctx, s, a, q)
+	case a.Refined != nil && proximal && designed.Design.Block == 0:
+		c, err := s.corrected(ctx, q.Seed)
+		s.quote(ctx, a, c, err, q.Level, false)
+	}
+	return nil
+}
+
+// CorrectsChoice is the word for a choice that is made again.
+const CorrectsChoice = "choice"
+
+// corrected are risks that are corrected for a choice, and what that was of, in words.
+type corrected struct {
+	risks []*risk
+	by    Validation
+	of    []string
+}
+
+// corrected are the risks with the correction for a choice.
+func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err error) {
+	c.risks, c.by, err = s.risks(ctx, seed)
+	c.of = []string{}
+	again := s.choosesAgain()
+	switch {
+	case err != nil || len(s.Model.Spec.Chosen) == 0 || s.Model.Set.N() > mostChosen && !again:
+	case s.manyChosen():
+		c.of = append(c.of, "length scales")
+	default:
+		c.of = append(c.of, CorrectsChoice)
+	}
+	if again && err == nil {
+		var a chosenAgain
+		if a, err = s.chooseAgain(ctx, seed); err == nil {
+			s.correct(c.risks, a.chosen, a.model)
+		}
+	}
+	for _, x := range c.risks {
+		if len(c.of) == 0 || again { // of a grid's best cells the choice hides the fall
+			x.error -= math.Max(0, math.Min(x.error/2, x.fall))
+		}
+	}
+	return c, cmp.Or(ctx.Err(), err)
+}
+
+// trained describes how risk k was found.
+func (c *corrected) trained(k int) *report.Trained {
+	t := &report.Trained{CorrectedFor: c.of, ErrorFolds: c.by.Folds, Partitions: c.by.Repeats}
+	if len(c.of) > 0 {
+		t.Uncorrected = report.NumberOf(c.risks[k].plain)
+	}
+	return t
+}
+
+// Headline is the error of the model that training on all rows gives: of a sample at rows outside it. It is
+// nil for losses without exact fits.
+func (s *Study) Headline(ctx context.Context, seed uint64, level float64) (h *report.Headline, err error) {
+	if _, proximal := s.Model.Loss.(loss.Proximal); !proximal {
+		return nil, nil
+	}
+	set, c := s.Model.Set, corrected{of: []string{}}
+	if s.Others != nil {
+		set = s.Others.Head(heldOut)
+		each, err := partLosses(ctx, s, 0, 1, set)
+		if err != nil {
+			return nil, err
+		}
+		se, _ := calibration.StandardError(each, set.Weights, set.Groups)
+		c.risks = []*risk{{error: stat.Mean(each, set.Weights), se: float64(se)}}
+	} else if c, err = s.corrected(ctx, seed); err != nil {
+		return nil, err
+	}
+	return c.headline(s.Test.Name(), set, level), nil
+}
+
+// headline has the risks as errors of rows of a set, with intervals of a level.
+func (c *corrected) headline(testLoss string, set *dataset.Set, level float64) (h *report.Headline) {
+	for k, x := range c.risks {
+		quote := x.quoteOf(testLoss, set, level)
+		one := &report.Headline{Quote: &quote, Trained: c.trained(k)}
+		if one.ErrorLevel = level; k == 0 {
+			h = one
+			continue
+		}
+		if h.Targets == nil {
+			h.Targets = map[string]*report.Headline{}
+		}
+		h.Targets[set.Columns[k-1].Name] = one
+	}
+	return h
+}
+
+// CompareTrained compares the errors of the models that training on all rows gives: the first one's less the
+// second's, by the same folds of the same rows, and both. They are nil if a loss has no exact fits.
+func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level float64) (
+	d *report.Difference, all [2]*report.Headline, err error) {
+	var c [2]corrected
+	set := models[0].Model.Set
+	for k, s := range models {
+		if _, proximal := s.Model.Loss.(loss.Proximal); !proximal {
+			return nil, all, nil
+		}
+		if c[k], err = s.corrected(ctx, seed); err != nil {
+			return nil, all, err
+		}
+	}
+	folds, each, err := partitions(&c[0].by, models[0])
+	if err != nil {
+		return nil, all, err
+	}
+	for k, s := range models {
+		all[k] = c[k].headline(s.Test.Name(), set, level)
+	}
+	return c[0].risks[0].less(c[1].risks[0], set, folds, each).difference(set, level), all, nil
+}
+
+// less is the risk of a model less another one's, by the same folds, each of a partition: the standard error
+// is that of the paired losses.
+func (x *risk) less(y *risk, set *dataset.Set, folds [][]int, each int) *risk {
+	d := &risk{}
+	minus := func(a, b []float64) []float64 { return floats.SubTo(make([]float64, len(a)), a, b) }
+	var outer [][]float64
+	for r := range folds {
+		outer = append(outer, minus(x.outer[r], y.outer[r]))
+		if x.inner == nil || y.inner == nil {
+			continue
+		}
+		d.inner = append(d.inner, make([][]float64, each))
+		for l := range each {
+			d.inner[r][l] = minus(x.inner[r][l], y.inner[r][l])
+		}
+	}
+	d.average(set, folds, each, outer)
+	if d.error = x.error - y.error; x.again == nil && y.again == nil {
+		return d
+	}
+	off := make([]float64, set.N())
+	for i, again := range [][]float64{x.again, y.again} {
+		if again != nil {
+			floats.AddScaled(off, float64(1-2*i), again)
+		}
+	}
+	d.addSpread(off, set)
+	return d
+}
+
+// addSpread adds the standard error of a mean over the rows to that of a risk.
+func (x *risk) addSpread(each []float64, set *dataset.Set) {
+	se, _ := calibration.StandardError(each, set.Weights, set.Groups)
+	x.se = math.Hypot(x.se, float64(se))
+}
+
+// difference is a difference of risks with its interval.
+func (x *risk) difference(set *dataset.Set, level float64) *report.Difference {
+	freedom := calibration.Effective(set.N(), set.Weights, set.Groups) - 1
+	d := calibration.Student(x.error, x.se, math.Max(1, freedom), level)
+	if d.By = "examples"; x.inner != nil {
+		d.By = "nested folds"
+	}
+	return d
+}
+
+// quote quotes the risks in an answer, or, if centred, its left-out error with the standard error of the
+// risk.
+func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err error, level float64,
+	centred bool) {
+	switch {
+	case ctx.Err() != nil: // the answer so far stays
+		a.Status = Cancelled
+		return
+	case err != nil:
+		a.Add(notComputed("the model of all rows is not cross-validated: %v", err))
+		return
+	}
+	for k, x := range c.risks {
+		of, name := a, ""
+		if k > 0 {
+			name = a.Names[k-1]
+			of = a.Targets[name]
+		}
+		if of.Trained = c.trained(k); centred {
+			x.error = float64(of.Error)
+		}
+		x.quote(of, s.Model.Set, level)
+		if said := correction(of); k > 0 {
+			a.AddOf(name, &report.Findings{Checks: said})
+		} else {
+			a.Add(said...)
+		}
+	}
+}
+
+// quoteOf is the quote of a risk, with an interval of a level.
+func (x *risk) quoteOf(testLoss string, set *dataset.Set, level float64) report.Quote {
+	units, freedom := calibration.Effective(set.N(), set.Weights, set.Groups), 0.0
+	if set.Groups != nil {
+		freedom = math.Max(1, units-1)
+	}
+	quote := report.NewQuote(testLoss, report.Number(x.error), &report.Quality{
+		ExampleSE: report.Number(x.se), Effective: units}, nil)
+	lower, upper := calibration.ErrorInterval(x.error, x.se, level, freedom)
+	if testLoss == (loss.ZeroOne{}).Name() {
+		lower, upper = calibration.ShareInterval(x.error, x.se, float64(set.N()), units, level, freedom)
+	}
+	quote.Lower, quote.Upper = report.NumberOf(lower), report.NumberOf(upper)
+	return quote
+}
+
+// quote makes the risk the quoted error of an answer, with an interval of a level.
+func (x *risk) quote(a *report.Answer, set *dataset.Set, level float64) {
+	left, quote := a.Quote, x.quoteOf(a.TestLoss, set, level)
+	a.OfResamples, a.ErrorLevel = &report.OfResamples{LeftOutError: left.Error,
+		LeftOutErrorSE: left.ErrorSE}, level
+	quote.MonteCarloSE, a.Quote = left.MonteCarloSE, &quote
+	if q := a.Quality; q != nil && q.RSquared != nil {
+		q.RSquared = report.NumberOf(1 - x.error/float64(q.Baseline))
+		q.RMSE = report.NumberOf(math.Sqrt(x.error))
+	}
+}
+
+// AddInterval adds to the answer of loo, or of cv by v, the interval of the error of the model of all rows.
+// If the same rows have chosen the model, that error, corrected for the choice, becomes the quoted one,
+// unless the folds of v choose again.
+func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation, level float64) {
+	_, proximal := s.Model.Loss.(loss.Proximal)
+	if a.Quality == nil || a.Status != Complete || !proximal || s.Model.Set.N() > mostPaired {
+		return
+	}
+	var c corrected
+	var err error
+	centred := len(s.Model.Spec.Chosen) == 0 || v.Corrects == CorrectsChoice
+	if v.Corrects == CorrectsChoice {
+		s.Nested = true // there are no candidates
+		c.risks, c.by, err = s.risks(ctx, v.Seed)
+	} else {
+		c, err = s.corrected(ctx, v.Seed)
+	}
+	if v.Choose != nil && err == nil {
+		c.of = append(c.of, v.Corrects)
+		c.by.Folds, c.by.Repeats = a.Folds, a.Repeats
+		plain := v
+		plain.Choose, plain.Permutations, plain.Metrics, plain.ErrorsAlone = nil, 0, nil, true
+		var without *report.Answer
+		if without, err = s.CrossValidate(ctx, plain); err == nil {
+			s.correct(c.risks, a, without)
+		}
+	}
+	s.quote(ctx, a, c, err, level, centred)
+}

@@ -64,7 +64,7 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 			one.Cancelled = ctx.Err() != nil
 			return one, nil
 		}
-		better = times > notable
+		better = times > 1
 	}
 	if scales == Each || better {
 		each.Alternative, each.Times = one, times
@@ -115,9 +115,6 @@ func separated(one *Result, over []Axis) []Axis {
 	return axes
 }
 
-// notable is the least ratio of errors on rows that did not choose for which length scales are taken.
-const notable = 1.1
-
 // byObjective is how many times as high the objective, a mean of n losses, is without a length scale for each
 // feature, whether these are better by it, and whether it tells. Its minimum over d - 1 further parameters is
 // lower by chance: for chi-square errors n times the logarithm of the ratio is then about d - 1, and Akaike's
@@ -135,16 +132,20 @@ func byObjective(one, each *Result) (times float64, better, known bool) {
 }
 
 // timesBetter is how many times as high the error with one length scale for all features is as with one for
-// each, on rows that did not choose the latter: they are chosen again, by the problem p, without each of five folds,
-// whose errors are by exact fits.
+// each, on rows that did not choose the latter: they are chosen again, by the problem p, without each fold,
+// whose errors are by exact fits. Few rows have ten folds, because they lack each.
 func timesBetter(ctx context.Context, p Problem, one *Result, settings Settings) (float64, error) {
-	set, test := one.Spec.Set, cmp.Or(p.Test, model.DefaultTest(one.Spec.Set))
+	const fewRows = 200
+	set, test, folds := one.Spec.Set, cmp.Or(p.Test, model.DefaultTest(one.Spec.Set)), DefaultFolds
 	if set.N() > examples {
 		set = set.Subset(representative(set, examples))
 	}
+	if set.N() <= fewRows {
+		folds *= 2
+	}
 	order, sums := rand.New(rand.NewPCG(1, 2)).Perm(set.N()), [2]float64{}
-	for k := range DefaultFolds {
-		first, end := k*len(order)/DefaultFolds, (k+1)*len(order)/DefaultFolds
+	for k := range folds {
+		first, end := k*len(order)/folds, (k+1)*len(order)/folds
 		p.Spec.Set = set.Subset(slices.Concat(order[:first], order[end:]))
 		settings.before = fmt.Sprintf("length scales without fold %d: ", k+1)
 		again, err := Run(ctx, p, settings)
@@ -164,7 +165,8 @@ func timesBetter(ctx context.Context, p Problem, one *Result, settings Settings)
 }
 
 // errorWithout is the mean error on rows by exact fits without them, over the functions of a model.
-func errorWithout(ctx context.Context, spec model.Spec, test loss.Test, rows []int) (mean float64, err error) {
+func errorWithout(ctx context.Context, spec model.Spec, test loss.Test, rows []int) (mean float64,
+	err error) {
 	first, err := model.Build(ctx, spec)
 	if err != nil {
 		return 0, err

@@ -83,8 +83,8 @@ func (s *Study) correct(found []*risk, again, plain *report.Answer) {
 }
 
 // choose computes, for every function, by how much errors on rows without which the model was also chosen
-// exceed those of the chosen model: the root of the ratio of mean squares (chooseAgain), 1 at least, and 1 for
-// a model that was given or is not chosen again. A check says why there is no ratio.
+// exceed those of the chosen model: the root of the ratio of mean squares (chooseAgain), 1 at least, and 1
+// for a model that was given or is not chosen again. A check says why there is no ratio.
 func (s *Study) choose(ctx context.Context, seed uint64) (none report.Checks) {
 	if s.choice != nil {
 		return nil

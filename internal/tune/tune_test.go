@@ -335,9 +335,9 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestEachFeature: each feature has a length scale where half of the features are irrelevant, from few rows by
-// the errors of rows that did not choose them, and not for a function of all features. The search with one for
-// all judges as one without the choice, and errs more on new rows.
+// TestEachFeature: each feature has a length scale where half of the features are irrelevant, from few rows
+// by the errors of rows that did not choose them, and not for a function of all features. The search with
+// one for all judges as one without the choice, and errs more on new rows.
 func TestEachFeature(t *testing.T) {
 	for name, want := range map[string]int{"synthetic:friedman1,n=120": 10,
 		"synthetic:friedman1,n=60,seed=5": 10, "synthetic:waves,n=60": 0} {

@@ -26,7 +26,13 @@ func runEstimate(a *app, o *options, data []string) error {
 		return err
 	}
 	q.Verdict = true
-	return a.ask(p, func(s *answer.Study) (report.Result, error) { return s.Estimate(a.ctx, q) })
+	return a.ask(p, func(s *answer.Study) (report.Result, error) {
+		r, err := s.Estimate(a.ctx, q)
+		if err == nil {
+			s.AddMeasure(a.ctx, r, q.Seed, q.Level)
+		}
+		return r, err
+	})
 }
 
 // runRows reads DATA and prints its rows, the most suspicious first.

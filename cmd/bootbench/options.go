@@ -11,6 +11,7 @@ import (
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/fits"
 	"bootbench/internal/answer"
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/tune"
@@ -60,6 +61,7 @@ type options struct {
 	verbose          bool
 	covarianceMatrix string // file
 	by               tune.By
+	measure          calibration.Measure
 
 	over, models, chosen                   []string
 	sizes                                  []int
@@ -182,6 +184,11 @@ func (o *options) declare() {
 	o.List(&o.over, "over/tune")
 	flags.Named(o.Set, &o.by, "by",
 		[]tune.By{tune.Folds, tune.LeftOut, tune.Plus632, tune.LeaveOneOut, tune.Evidence}, tune.Folds)
+	o.Value("judge", calibration.ByError, func(text string) (string, error) {
+		m, err := calibration.ParseMeasure(text)
+		o.measure = m
+		return m.String(), err
+	})
 	o.Value("max-memory", "", flags.Bytes(&o.maxMemory))
 	o.Text(&o.journal, "journal")
 	o.Value("shard", "", o.shard.read)

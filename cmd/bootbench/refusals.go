@@ -37,6 +37,9 @@ func (a *app) refuse(o *options, command string, data []string) error {
 		{command == "grid" && o.kernel == autoKernel, "--kernel " + autoKernel +
 			" is for one model: --over kernel=rbf,matern52,linear compares them"},
 		{command == "train" && o.model == "", "--model is required: the file to write"},
+		{o.nested && o.measure.ByProbability(), "--judge " + o.measure.String() + " has the choice inside, " +
+			"among the cells of the grid, without --nested"},
+		{perceptron && !o.measure.IsError(), "--loss perceptron has no probabilities to judge by"},
 		{perceptron && o.Given("tol", "bias", "no-bias"),
 			"--loss perceptron has neither --tol nor a bias (--constant adds one)"},
 		{command == "compare" && o.engine == model.ScaLAPACK, "--engine scalapack has no part in compare, " +
@@ -106,6 +109,8 @@ func (o *options) idleOn(command string, set *dataset.Set) error {
 		{targets && forLabels, "several targets are numbers, and the loss is for labels", []string{"loss"}},
 		{targets && o.testLoss != square, "errors of several targets are squares", []string{"test-loss"}},
 		{targets, "it is of one target", []string{"covariance"}},
+		{!o.measure.IsError() && (!labels || classes), "only two labels are judged by " + o.measure.String() +
+			" (--positive LABEL sets one class against the others)", []string{"judge"}},
 	} {
 		for _, name := range rule.names {
 			if rule.when && o.Given(name) {

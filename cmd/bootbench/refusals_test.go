@@ -37,6 +37,12 @@ estimate boston --noise 5x | --noise takes a number, or a share of the target's 
 estimate boston --target medv | datasets --export boston FILE
 estimate DIR/two.csv --target a --target b | given twice: write --target a,b
 estimate boston --gamma 1 --gamma 2 | --gamma is given twice
+estimate boston --judge auc | only two labels are judged by auc
+cv iris --loss hinge --judge balanced | only two labels are judged by balanced
+tune crabs --judge cost:1 | must be error, log-loss, auc, balanced, or cost:A,B
+tune crabs --judge auc --by leftout | choose by cv
+train crabs --loss perceptron --judge auc --model DIR/p.json | no probabilities to judge by
+train crabs --loss hinge --judge auc --no-standardize --model DIR/p.libsvm | no place for a threshold
 estimate boston --quiet --quiet=false | --quiet is given twice
 estimate boston --engine exact --rank-tol 0.1 | --rank-tol has no effect
 grid crabs --loss hinge --over C=1,2 --by cv --ratio 2 | --ratio has no effect

@@ -102,6 +102,9 @@ func runCV(a *app, o *options, data []string) error {
 		if err == nil && v.Design.Block == 0 {
 			s.AddInterval(a.ctx, r, v, o.asked.Level)
 		}
+		if err == nil {
+			s.AddMeasure(a.ctx, r, v.Seed, o.asked.Level)
+		}
 		return r, err
 	})
 }

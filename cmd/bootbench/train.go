@@ -42,7 +42,10 @@ func runTrain(a *app, o *options, data []string) error {
 			return err
 		}
 	}
-	how.Bare = file != nil
+	if how.Bare = file != nil; how.Bare && o.measure.ByProbability() {
+		return usage.Errorf("--judge %v: a model file of LIBSVM has no place for a threshold (--format json "+
+			"has one)", o.measure)
+	}
 	a.console.Progress("training", 0, 1)
 	trained, r, err := s.TrainBy(a.ctx, how)
 	if err != nil {

@@ -76,6 +76,7 @@ func runTune(a *app, o *options, data []string) error {
 		if d.Answer, err = s.Estimate(ctx, q); err != nil {
 			return a.answer(nil, err)
 		}
+		s.AddMeasure(ctx, d.Answer, q.Seed, q.Level)
 		s.Caution(d.Answer)
 	}
 	if o.model != "" {
@@ -101,7 +102,7 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 		if err != nil {
 			return nil, c, err
 		}
-		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name())
+		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), p.Measure.String())
 		settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
 			_, err = a.tasks.do(0, keyOf(key, name), &part,
 				func() (err error) { part, err = compute(); return err })
@@ -203,7 +204,7 @@ func (o *options) chooseKernel(ctx context.Context, p tune.Problem, settings tun
 
 // search is the problem of choosing everything that no flag gives. It ignores presets.
 func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
-	p = &tune.Problem{By: o.by, Scheme: func(n int) (resample.Scheme, error) {
+	p = &tune.Problem{By: o.by, Measure: o.measure, Scheme: func(n int) (resample.Scheme, error) {
 		return o.schemeOver(resample.Design{N: n}, o.scheme, o.ratio)
 	}}
 	distinct := slices.Compact(slices.Sorted(slices.Values(set.Columns[0].Y)))

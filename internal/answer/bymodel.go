@@ -87,7 +87,15 @@ func readTrained(p *part, a *report.Answer, of *model.Predictor, in *dataset.Inp
 					of.LeftOut.Curve.Probability(v))
 			}
 		}
-		a.Add(otherSide(f, points.Probability.Positive, a.Positive)...)
+		if left := of.LeftOut; left != nil && left.Threshold != nil {
+			a.Threshold = report.NumberOf(*left.Threshold)
+			f = decided(points.Probability.Positive, *left.Threshold)
+			for i, label := range f {
+				points.Class[i] = column.Level(label)
+			}
+		} else {
+			a.Add(otherSide(f, points.Probability.Positive, a.Positive)...)
+		}
 	} else if l := of.LeftOut; l != nil && l.Rows != nil {
 		rows := l.Rows
 		refits, err := of.Refits()

@@ -83,28 +83,31 @@ func (s *Study) judge(in *dataset.Inputs) func(i int, f []float64) []float64 {
 
 // lossesWithout are, by judge and fit, the losses of the rows that each of several fits lacks.
 func (s *Study) lossesWithout(ctx context.Context, v *Validation, without [][]int) ([][][]float64, error) {
-	var trials []trial
-	for _, rows := range without {
-		trials = append(trials, trial{rows, len(rows), s.Model.Set})
-	}
-	all, err := s.losses(ctx, v, trials)
+	all, err := s.losses(ctx, v, trialsOf(without, s.Model.Set))
 	return all, cmp.Or(err, ctx.Err())
 }
 
-// losses are, by judge and trial, the losses of its rows, NaN where ctx has ended a fit.
-func (s *Study) losses(ctx context.Context, v *Validation, trials []trial) (all [][][]float64, err error) {
+// trialsOf are fits without some rows each, which are tested on these.
+func trialsOf(without [][]int, of *dataset.Set) (all []trial) {
+	for _, rows := range without {
+		all = append(all, trial{rows, len(rows), of})
+	}
+	return all
+}
+
+// fields are, by trial, the predictions of all functions for its rows, one row after the other, NaN where ctx
+// has ended a fit.
+func (s *Study) fields(ctx context.Context, v *Validation, trials []trial) ([][]float64, error) {
 	functions := len(s.Model.Functions)
-	fields, judges := make([][]float64, len(trials)), map[*dataset.Set]func(int, []float64) []float64{}
+	fields, sets := make([][]float64, len(trials)), map[*dataset.Set]bool{}
 	for r, t := range trials {
-		fields[r] = slices.Repeat([]float64{math.NaN()}, functions*t.tested)
-		if judges[t.of] == nil {
-			judges[t.of] = s.judge(t.of)
-		}
+		fields[r], sets[t.of] = slices.Repeat([]float64{math.NaN()}, functions*t.tested), true
 	}
 	known := &nestedFits{}
 	for _, p := range s.parts() {
 		of, plan, targets := p.model.Function, resample.Without{}, map[*dataset.Set][]float64{}
-		for set := range judges {
+		var err error
+		for set := range sets {
 			if targets[set] = p.model.Y; set != s.Model.Set {
 				y := slices.Clone(p.targetsOf(set))
 				floats.AddConst(-of.Mean, y)
@@ -135,7 +138,25 @@ func (s *Study) losses(ctx context.Context, v *Validation, trials []trial) (all 
 			return nil, err
 		}
 	}
+	return fields, nil
+}
+
+// losses are, by judge and trial, the losses of its rows, NaN where ctx has ended a fit.
+func (s *Study) losses(ctx context.Context, v *Validation, trials []trial) ([][][]float64, error) {
+	fields, err := s.fields(ctx, v, trials)
+	if err != nil {
+		return nil, err
+	}
+	return s.judged(trials, fields), nil
+}
+
+// judged are the losses of fields.
+func (s *Study) judged(trials []trial, fields [][]float64) (all [][][]float64) {
+	functions, judges := len(s.Model.Functions), map[*dataset.Set]func(int, []float64) []float64{}
 	for r, t := range trials {
+		if judges[t.of] == nil {
+			judges[t.of] = s.judge(t.of)
+		}
 		for k, i := range t.without[:t.tested] {
 			f := fields[r][k*functions:][:functions]
 			for at, loss := range judges[t.of](i, f) {
@@ -149,7 +170,38 @@ func (s *Study) losses(ctx context.Context, v *Validation, trials []trial) (all 
 			}
 		}
 	}
-	return all, nil
+	return all
+}
+
+// measures are the losses of folds of whole partitions by the study's measure, given their fields and errors,
+// and the rows that have a wrong label.
+func (s *Study) measures(folds [][]int, fields, errors [][]float64) (losses, wrong [][]float64, err error) {
+	if s.Measure.IsError() {
+		return errors, errors, nil
+	}
+	f, known := make([]float64, s.Model.Set.N()), 0
+	for r, rows := range folds {
+		for k, i := range rows {
+			f[i] = fields[r][k]
+		}
+		if known += len(rows); known < len(f) {
+			continue
+		}
+		each, off := s.Measure.Losses(f, s.Model.Y, s.Model.Set.Weights)
+		if known = 0; each == nil {
+			return nil, nil, errFewOfClass
+		}
+		for _, rows := range folds[len(losses) : r+1] {
+			of := func(all []float64) (own []float64) {
+				for _, i := range rows {
+					own = append(own, all[i])
+				}
+				return own
+			}
+			losses, wrong = append(losses, of(each)), append(wrong, of(off))
+		}
+	}
+	return losses, wrong, nil
 }
 
 // leaveOut sets the fields of trials of the square loss in closed form: those without the same rows together.
@@ -279,6 +331,7 @@ func (s *Study) candidates(ctx context.Context, v *Validation, folds [][]int, ea
 		if err != nil {
 			continue
 		}
+		one.Measure = s.Measure
 		c := &candidate{Study: one}
 		if c.judgeOn(ctx, v, folds[:each]) == nil && !math.IsNaN(c.sum) {
 			all = append(all, c)
@@ -317,18 +370,22 @@ func (c *candidate) judgeOn(ctx context.Context, v *Validation, folds [][]int) e
 	if len(folds) == 0 {
 		return nil
 	}
-	losses, err := c.lossesWithout(ctx, v, folds)
+	fields, err := c.fields(ctx, v, trialsOf(folds, c.Model.Set))
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return err
+	}
+	losses, set := c.judged(trialsOf(folds, c.Model.Set), fields), c.Model.Set
+	chosenBy, _, err := c.measures(folds, fields, losses[0])
 	if err != nil {
 		return err
 	}
-	set := c.Model.Set
 	if c.byRow == nil {
 		c.byRow, c.outer = make([]float64, set.N()), make([][][]float64, len(losses))
 	}
 	for r, rows := range folds {
 		for k, i := range rows {
-			c.byRow[i] += losses[0][r][k]
-			c.sum += losses[0][r][k] * calibration.WeightOf(set.Weights, i)
+			c.byRow[i] += chosenBy[r][k]
+			c.sum += chosenBy[r][k] * calibration.WeightOf(set.Weights, i)
 		}
 	}
 	for at := range losses {

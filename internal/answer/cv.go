@@ -291,6 +291,9 @@ func (v *Validation) report(p *part, folds partition, repeats int, result *model
 		for _, f := range r.OutOfBag {
 			points.Class = append(points.Class, p.names().Name(f))
 		}
+		if probabilities != nil {
+			p.decide(points.Class, probabilities.LeftOut)
+		}
 	}
 	a.Metrics, a.Calibration = p.measure(v.Metrics, r, probabilities)
 	points.Target.Numbers = p.targets()

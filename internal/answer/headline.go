@@ -40,10 +40,22 @@ type corrected struct {
 	of    []string
 }
 
-// corrected are the risks with the correction for a choice.
+// corrected are the risks with the correction for a choice. A measure that has labels by probabilities has
+// the risk of these.
 func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err error) {
-	c.risks, c.by, err = s.risks(ctx, seed)
 	c.of = []string{}
+	if s.Measure.ByProbability() {
+		x, err := s.measured(ctx, seed)
+		if err != nil {
+			return c, err
+		}
+		c.risks, c.by = []*risk{x.wrong}, x.by
+		if len(s.Model.Spec.Chosen) > 0 && s.Model.Set.N() <= mostChosen {
+			c.of = append(c.of, CorrectsChoice)
+		}
+		return c, nil
+	}
+	c.risks, c.by, err = s.risks(ctx, seed)
 	again := s.choosesAgain()
 	switch {
 	case err != nil || len(s.Model.Spec.Chosen) == 0 || s.Model.Set.N() > mostChosen && !again:
@@ -251,7 +263,7 @@ func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation,
 	}
 	var c corrected
 	var err error
-	centred := len(s.Model.Spec.Chosen) == 0 || v.Corrects == CorrectsChoice
+	centred := !s.Measure.ByProbability() && (len(s.Model.Spec.Chosen) == 0 || v.Corrects == CorrectsChoice)
 	if v.Corrects == CorrectsChoice {
 		s.Nested = true // there are no candidates
 		c.risks, c.by, err = s.risks(ctx, v.Seed)

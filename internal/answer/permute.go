@@ -231,20 +231,26 @@ func (s *Study) sums(ctx context.Context, v *Validation, all []trial) (sums []fl
 	return sums, nil
 }
 
-// judgedByOthers is the sum of the errors of the folds from first on, before end, each by the candidate with
-// the least sum on the other folds, the first of equals.
+// judgedByOthers is the sum of the errors of the folds from first on, before end, each by the candidate that
+// is best on the other folds.
 func judgedByOthers(errors [][]float64, first, end int) (sum float64) {
 	for fold := first; fold < end; fold++ {
-		least, value := 0, math.Inf(1)
-		for c, own := range errors {
-			others := floats.Sum(own[first:end]) - own[fold]
-			if others < value-tieTolerance*math.Abs(value) || math.IsInf(value, 1) {
-				least, value = c, others
-			}
-		}
-		sum += errors[least][fold]
+		sum += errors[bestOfOthers(errors, first, end, fold)][fold]
 	}
 	return sum
+}
+
+// bestOfOthers is the candidate with the least sum of errors on the folds from first on, before end, but one,
+// the first of equals.
+func bestOfOthers(errors [][]float64, first, end, but int) (least int) {
+	value := math.Inf(1)
+	for c, own := range errors {
+		others := floats.Sum(own[first:end]) - own[but]
+		if others < value-tieTolerance*math.Abs(value) || math.IsInf(value, 1) {
+			least, value = c, others
+		}
+	}
+	return least
 }
 
 // setPValue sets the p-value (1 + #)/(1 + P), # the number of P permutations of the targets with at most the

@@ -329,7 +329,10 @@ func exactAlone(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 // judgeAt computes the errors of the points and the coverage of their intervals, if there are targets.
 func judgeAt(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 	points := a.Points
-	if p.labels() {
+	byCost := p.labels() && p.decide(points.Class, points.Probability.Positive)
+	if byCost {
+		a.Threshold = report.NumberOf(p.study.Measure.Threshold())
+	} else if p.labels() {
 		a.Add(otherSide(points.Mean, points.Probability.Positive, a.Positive)...)
 	}
 	if targets := p.targetsOf(in); targets != nil {
@@ -339,6 +342,10 @@ func judgeAt(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 				all[i] = test.Gaussian(points.Mean[i], points.Variance[i], y)
 			}
 			return all
+		}
+		if byCost {
+			mean = decided(points.Probability.Positive, p.study.Measure.Threshold())
+			each = valuesAt(targets, mean)
 		}
 		if p.trained != nil {
 			mean, each = points.BootstrapMean, valuesAt(targets, points.Mean)

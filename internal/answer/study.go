@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/fits"
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -27,6 +28,7 @@ import (
 type Study struct {
 	Model    *model.Model // of the first function
 	Test     loss.Test
+	Measure  calibration.Measure // of labels; the zero value is the error
 	Subject  report.Subject
 	Times    report.Times
 	Progress func(label string, done, total int)
@@ -35,13 +37,14 @@ type Study struct {
 	Memory func(key string, outputs, count int) (fits.Memory, error)
 	Nested bool // a choice is made afresh without each fold, whatever was chosen
 	// Candidates are the models among which the study's was chosen; nil: the cells of the search's grid.
-	Candidates []model.Spec
-	Others     *dataset.Set     // rows of the data outside the sample; nil: no sample
-	Solution   *solver.Solution // the last one of the first function
-	built      *model.Model     // before a solve that refined the factor
-	again      *chosenAgain     // nil: not made yet
-	choice     []float64        // factors of left-out errors, by function (choose); nil: not made yet
-	full       [][]float64      // the fits to all data by function, at the sites; nil: not made yet
+	Candidates  []model.Spec
+	Others      *dataset.Set     // rows of the data outside the sample; nil: no sample
+	Solution    *solver.Solution // the last one of the first function
+	built       *model.Model     // before a solve that refined the factor
+	measurement *measurement     // the last one; nil: not made yet
+	again       *chosenAgain     // nil: not made yet
+	choice      []float64        // factors of left-out errors, by function (choose); nil: not made yet
+	full        [][]float64      // the fits to all data by function, at the sites; nil: not made yet
 }
 
 // New builds a model with a test loss, nil for the default of the targets.

@@ -137,8 +137,12 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 	if s.Model.Spec.Pairs {
 		first.Pairs = s.Model.Order
 	}
+	if left := first.LeftOut; left != nil && left.Threshold != nil {
+		r.Threshold = report.NumberOf(*left.Threshold)
+	}
 	r.Status, r.TestLoss = cmp.Or(r.Status, first.Training.Status), first.Training.TestLoss
-	if r.Apparent, r.Time = report.Number(first.Training.Apparent), s.Times; s.classes() {
+	r.Apparent, r.Time = report.Number(first.Training.Apparent), s.Times
+	if s.classes() || r.Threshold != nil {
 		in, err := PredictBy(first, s.Model.Set, loss.ZeroOne{}, &Question{})
 		if err != nil {
 			return nil, nil, err
@@ -181,6 +185,13 @@ func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor, f *r
 		if left, err = v.leftOut(ctx, p); err == nil && ctx.Err() == nil {
 			to.LeftOut, err = model.NewLeftOut(p.targets(), left, s.Model.Set)
 		}
+	}
+	if s.Measure.ByProbability() && ctx.Err() == nil {
+		if err != nil {
+			return fmt.Errorf("no threshold for %v: %w", s.Measure, err)
+		}
+		threshold := s.Measure.Threshold()
+		to.LeftOut.Threshold = &threshold
 	}
 	if err != nil && ctx.Err() == nil {
 		f.Add(notComputed("the model file has no intervals or probabilities: %v", err))

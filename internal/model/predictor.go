@@ -83,6 +83,8 @@ type LeftOut struct {
 	Rows *TrainingRows `json:"rows,omitempty"`
 	// of labels: the probability of +1 as a function of f
 	Curve *calibration.Logistic `json:"curve,omitempty"`
+	// the probability from which on +1 is predicted; nil: the sign of f decides
+	Threshold *float64 `json:"threshold,omitempty"`
 }
 
 // mostResiduals is the number of quantiles that replace more residuals.

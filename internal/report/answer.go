@@ -44,7 +44,11 @@ type Answer struct {
 	Quality     *Quality     `json:"quality,omitempty"`     // of the quoted error
 	Calibration *Reliability `json:"calibration,omitempty"` // of the probabilities of labels
 	Metrics     *Metrics     `json:"metrics,omitempty"`
-	*Decisions               // of several classes
+	Judged      *Judged      `json:"judged,omitempty"`
+	// Threshold is the probability of the positive label from which on it is predicted; nil: the sign of the
+	// prediction decides.
+	Threshold  *Number `json:"threshold,omitempty"`
+	*Decisions         // of several classes
 	// Names are several targets, and Targets their answers in units of each. The quoted error is then the
 	// unexplained fraction of the variance, averaged over the targets; its Monte Carlo error is an upper
 	// bound, since the targets share the resamples. Correlation has the correlations of the left-out

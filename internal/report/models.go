@@ -19,6 +19,7 @@ type Training struct {
 	Apparent       Number `json:"apparent_error"` // mean test loss on DATA
 	// of a margin loss: of the Kuhn-Tucker conditions, in units of y f
 	Violation  *Number     `json:"violation,omitempty"`
+	Threshold  *Number     `json:"threshold,omitempty"` // see Answer
 	Status     string      `json:"status"`
 	Perceptron *Perceptron `json:"perceptron,omitempty"` // nil for a support vector classifier
 	*Headline
@@ -57,6 +58,9 @@ func (t *Training) document() *document {
 		d.headline(h, u)
 	}
 	d.line("apparent error", "%s   (of the examples trained on, %s)", u.long(t.Apparent), u)
+	if t.Threshold != nil {
+		d.line("decision", "%s from a probability of %.3g on", t.Subject.Positive, *t.Threshold)
+	}
 	d.line("status", "%s", t.Status)
 	labels := ""
 	if t.Labels != nil {

@@ -47,6 +47,16 @@ func (q *Quality) Check(testError Number) Checks {
 		"%s: it has learned nothing of use", text)}
 }
 
+// Judged is what the model of all rows is expected to have by the measure of --judge, corrected for a choice
+// of the model on these rows, with an interval.
+type Judged struct {
+	By    string `json:"by"`
+	Value Number `json:"value"`
+	SE    Number `json:"se"`
+	Lower Number `json:"lower"`
+	Upper Number `json:"upper"`
+}
+
 // Metrics are common metrics of predictions for left-out examples, those that the targets allow.
 type Metrics struct {
 	RMSE     *Number `json:"rmse,omitempty"`

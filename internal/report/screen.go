@@ -78,6 +78,7 @@ func (a *Answer) brief() *document {
 	}
 	d.learning(a)
 	d.skill(a)
+	d.measured(a)
 	d.trained(a)
 	if p := a.Points; p != nil && a.Command != "cv" {
 		d.line("worst rows", "%s", a.worst(3))
@@ -154,6 +155,19 @@ func (h *Headline) long(u units) string {
 			strings.Join(h.CorrectedFor, " and "), without(*h.Uncorrected))
 	}
 	return said + " on new rows, by the model of all rows" + corrected
+}
+
+// measured prints the measure of --judge.
+func (d *document) measured(a *Answer) {
+	j := a.Judged
+	if j == nil {
+		return
+	}
+	text := fmt.Sprintf("%s %.3g (%.3g to %.3g) on new rows", j.By, j.Value, j.Lower, j.Upper)
+	if a.Threshold != nil {
+		text += fmt.Sprintf("; labels are %s from a probability of %.3g on", a.Positive, *a.Threshold)
+	}
+	d.line("judged by", "%s", text)
 }
 
 // headline is the quoted error and the error of a constant.
@@ -575,6 +589,9 @@ func (a *Answer) predicted() *document {
 		out = nonzero(", %d of them outside the data", *a.Outside)
 	}
 	d.line("new rows", "%s: %d%s", a.Test, a.Count, out)
+	if a.Threshold != nil {
+		d.line("decision", "%s from a probability of %.3g on", a.Positive, *a.Threshold)
+	}
 	error := a.TestError
 	if a.Points == nil || a.Points.BootstrapMean == nil {
 		error = cmp.Or(a.BaggedError, error)

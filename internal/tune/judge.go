@@ -40,6 +40,9 @@ func (j *judge) value(ctx context.Context, spec model.Spec) (mean judged, err er
 	if err != nil {
 		return mean, err
 	}
+	if !j.problem.Measure.IsError() {
+		return j.byMeasure(ctx, first)
+	}
 	count := len(first.Functions)
 	if j.last == nil {
 		j.last = make([]*solver.Solution, count)
@@ -90,20 +93,49 @@ func (j *judge) one(ctx context.Context, m *model.Model, last **solver.Solution)
 	return j.byTheory(ctx, m, last)
 }
 
-// byGroups uses exact fits without folds of whole groups, for which there is no theory, and no gradient.
-func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
-	n, folds := m.Set.N(), min(j.problem.Folds, 1+slices.Max(m.Set.Groups))
-	scheme, err := resample.Design{N: n, Group: m.Set.Groups}.Of(resample.KFold{}.Name(),
-		resample.Options{Folds: folds})
+// leftOut are exact fits without folds, of whole groups if there are any, else within the classes of labels.
+func (j *judge) leftOut(ctx context.Context, m *model.Model, partitions int) (*model.Retraining, error) {
+	design, folds := resample.Design{N: m.Set.N(), Group: m.Set.Groups}, j.problem.Folds
+	if design.Group != nil {
+		folds = min(folds, 1+slices.Max(m.Set.Groups))
+	} else if m.Labels() {
+		for _, y := range m.Y {
+			design.Stratum = append(design.Stratum, int(math.Max(0, y)))
+		}
+	}
+	scheme, err := design.Of(resample.KFold{}.Name(), resample.Options{Folds: folds})
 	if err != nil {
-		return judged{}, fmt.Errorf("%w: folds of whole groups: %w", model.ErrInput, err)
+		return nil, fmt.Errorf("%w: folds: %w", model.ErrInput, err)
 	}
 	r, err := model.Retrain(ctx, m, model.Single, scheme, model.RetrainSettings{Settings: fits.Settings{
-		Resamples: folds, Tests: []loss.Test{j.problem.Test}}})
-	if err != nil || ctx.Err() != nil {
-		return judged{}, cmp.Or(err, ctx.Err())
+		Resamples: folds * partitions, Tests: []loss.Test{j.problem.Test}}})
+	return r, cmp.Or(err, ctx.Err())
+}
+
+// byGroups uses exact fits without folds of whole groups, for which there is no theory, and no gradient.
+func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
+	r, err := j.leftOut(ctx, m, 1)
+	if err != nil {
+		return judged{}, err
 	}
 	return judged{value: r.Tests[0].Error}, nil
+}
+
+// measuredPartitions is the number of partitions into folds over which left-out fields are averaged for a
+// measure.
+const measuredPartitions = 2
+
+// byMeasure uses the measure of exact fits; it has no gradient.
+func (j *judge) byMeasure(ctx context.Context, m *model.Model) (judged, error) {
+	r, err := j.leftOut(ctx, m, measuredPartitions)
+	if err != nil {
+		return judged{}, err
+	}
+	losses, _ := j.problem.Measure.Losses(r.OutOfBag, m.Y, m.Set.Weights)
+	if losses == nil {
+		return judged{}, fmt.Errorf("%w: a measure needs two rows of each class", model.ErrInput)
+	}
+	return judged{value: stat.Mean(losses, m.Set.Weights)}, nil
 }
 
 // partOf is the model of function k, numbers scaled to the variance of the first, on a matrix of its own.

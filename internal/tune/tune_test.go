@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/testutil"
@@ -466,5 +467,33 @@ func TestTargets(t *testing.T) {
 		if math.Abs(c[0]/c[1]-1) > 1e-6 || math.Abs(its/alone-1) < 0.1 {
 			t.Errorf("%s: %v, want %v", name, c[0], c[1])
 		}
+	}
+}
+
+// TestMeasure: a measure chooses the cell of the grid where it is best, by exact fits, and other objectives
+// are refused.
+func TestMeasure(t *testing.T) {
+	set := testutil.Must(dataset.Load("synthetic:blobs,n=60", dataset.Options{}))(t)
+	if err := set.Classify(""); err != nil {
+		t.Fatal(err)
+	}
+	p := Problem{Spec: model.NewSpec(set, loss.Hinge{C: 1}),
+		Measure: calibration.Measure{Name: calibration.ByAUC}}
+	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
+	least := math.Inf(1)
+	for _, e := range r.Path {
+		least = math.Min(least, e.Value)
+	}
+	if r.Value != least || !(r.Value > 0 && r.Value < 0.3) || len(r.Path) != 21 ||
+		!strings.Contains(r.String(), "judged by auc") {
+		t.Errorf("%v: %v, the least of %d is %v", r, r.Value, len(r.Path), least)
+	}
+	p.Spec = r.Spec
+	if v := testutil.Must(Value(t.Context(), p, 0))(t); math.Abs(v-r.Value) > 0.02 {
+		t.Errorf("1 - AUC %v, in the search %v", v, r.Value)
+	}
+	p.By = LeftOut
+	if _, err := Run(t.Context(), p, Settings{}); !errors.Is(err, model.ErrInput) {
+		t.Errorf("left-out error of the theory by a measure: %v", err)
 	}
 }

@@ -1,0 +1,166 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/loss"
+)
+
+// measuredPartitions is the largest number of partitions into folds over which a measure is averaged.
+const measuredPartitions = 4
+
+// measurement is what the study's measure is on rows that exact fits without each of ten folds leave out.
+type measurement struct {
+	by    Validation
+	each  []float64 // losses of the rows, averaged over partitions
+	wider float64   // how much larger standard errors are than those over the rows
+	wrong *risk     // of the labels
+}
+
+// errFewOfClass: a measure needs some rows of both classes.
+var errFewOfClass = errors.New("a class has fewer than two rows")
+
+// AddMeasure adds the study's measure of the model of all rows, with an interval. Where the measure has
+// labels by probabilities it says from which one on.
+func (s *Study) AddMeasure(ctx context.Context, a *report.Answer, seed uint64, level float64) {
+	if _, proximal := s.Model.Loss.(loss.Proximal); s.Measure.IsError() || ctx.Err() != nil {
+		return
+	} else if !proximal || s.Model.Set.N() > leftOutRows {
+		a.Add(notComputed("no measure by %v: it takes exact fits, of at most %d rows", s.Measure,
+			leftOutRows))
+		return
+	}
+	x, err := s.measured(ctx, seed)
+	switch {
+	case ctx.Err() != nil:
+		a.Status = Cancelled
+		return
+	case err != nil:
+		a.Add(notComputed("no measure by %v: %v", s.Measure, err))
+		return
+	}
+	set, m, y := s.Model.Set, s.Measure, s.Model.Y
+	units, freedom := calibration.Effective(set.N(), set.Weights, set.Groups), 0.0
+	if set.Groups != nil {
+		freedom = math.Max(1, units-1)
+	}
+	mean, se := stat.Mean(x.each, set.Weights), x.wider*m.SE(x.each, y, set.Weights, set.Groups)
+	lower, upper := m.Interval(mean, se, float64(set.N()), units, level, freedom)
+	a.Judged = &report.Judged{By: m.String(), Value: report.Number(m.Value(mean)), SE: report.Number(se),
+		Lower: report.Number(lower), Upper: report.Number(upper)}
+	if !m.ByProbability() {
+		return
+	}
+	if a.Threshold = report.NumberOf(m.Threshold()); a.Quality != nil {
+		a.Quality.Balanced = report.NumberOf(calibration.Balanced(x.wrong.each, y, set.Weights))
+	}
+}
+
+// measured is the measurement by folds from a seed. Where the rows have chosen the model, the rows of a fold
+// are judged by the cell of the search's grid whose measure is best on the others. What the training rows
+// contribute to standard errors is in proportion to what they contribute to the one of the error of signs
+// (calibration.NestedError).
+func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error) {
+	if x := s.measurement; x != nil && x.by.Seed == seed {
+		return x, nil
+	}
+	set, v := s.Model.Set, tenFolds(s.Model.Set)
+	v.Seed, v.Repeats, v.ErrorsAlone = seed, min(measuredPartitions, partitionsOf(set.N())), true
+	folds, each, err := partitions(&v, s)
+	if err != nil {
+		return nil, err
+	}
+	of := []model.Spec{s.Model.Spec}
+	if len(s.Model.Spec.Chosen) > 0 && set.N() <= mostChosen {
+		of = cells(s.Model.Spec)
+	}
+	var all, off [][][]float64 // losses and wrong labels by candidate, fold and row
+	for k, spec := range of {
+		s.Progress(fmt.Sprintf("judged by %v", s.Measure), k, len(of))
+		one := s
+		if k > 0 {
+			if one, err = New(ctx, spec, s.Test); err != nil {
+				continue
+			}
+			one.Measure = s.Measure
+		}
+		fields, failed := one.fields(ctx, &v, trialsOf(folds, set))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		var losses, labels [][]float64
+		if err = failed; err == nil {
+			losses, labels, err = one.measures(folds, fields, nil)
+		}
+		if err == nil {
+			all, off = append(all, losses), append(off, labels)
+		} else if k == 0 {
+			return nil, err
+		}
+	}
+	sums := make([][]float64, len(all))
+	for c, losses := range all {
+		for r, rows := range folds {
+			sum := 0.0
+			for k, i := range rows {
+				sum += calibration.WeightOf(set.Weights, i) * losses[r][k]
+			}
+			sums[c] = append(sums[c], sum)
+		}
+	}
+	if len(all) > 1 { // the cells of the grid
+		sums = sums[1:]
+	}
+	losses, labels := make([][]float64, len(folds)), make([][]float64, len(folds))
+	for r := range folds {
+		first := r - r%each
+		c := len(all) - len(sums) + bestOfOthers(sums, first, first+each, r)
+		losses[r], labels[r] = all[c][r], off[c][r]
+	}
+	signs, _, err := s.risks(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	x := &measurement{by: v, wider: 1, each: (&risk{}).average(set, folds, each, losses).each,
+		wrong: (&risk{}).average(set, folds, each, labels)}
+	rows, _ := calibration.StandardError(signs[0].each, set.Weights, set.Groups)
+	if rows > 0 && signs[0].se > float64(rows) {
+		x.wider = signs[0].se / float64(rows)
+	}
+	x.wrong.plain = (&risk{}).average(set, folds, each, off[0]).error
+	x.wrong.se *= x.wider
+	s.measurement = x
+	return x, nil
+}
+
+// decide sets the classes of rows by the threshold of the study's measure, if it has one, for probabilities
+// of +1, and reports whether it did.
+func (p *part) decide(class []string, probability []float64) bool {
+	m := p.study.Measure
+	if !m.ByProbability() || probability == nil {
+		return false
+	}
+	for i, label := range decided(probability, m.Threshold()) {
+		class[i] = p.names().Name(label)
+	}
+	return true
+}
+
+// decided are the labels -1 and +1 by the threshold of probabilities of +1.
+func decided(probability []float64, threshold float64) []float64 {
+	labels := make([]float64, len(probability))
+	for i, p := range probability {
+		if labels[i] = -1; p >= threshold {
+			labels[i] = 1
+		}
+	}
+	return labels
+}

@@ -35,7 +35,7 @@ var phases = [...]phase{
 const (
 	stallBrief = 12  // sweeps without a smaller distance before another phase is tried
 	stallLong  = 60  // in phase polish; converging cells of BenchmarkGrid take at most 78 in all
-	stallPlain = 200 // of damped sweeps, which are slow
+	stallPlain = 120 // of damped sweeps, which are slow; those that converge need up to 106
 )
 
 // runPhases searches for the fixed point. Without Newton's method there is one phase.

@@ -108,7 +108,8 @@ BB036 | retrain numbers.csv SQUARE --resamples 3
 BB037 | cv sites.csv SQUARE --groups site --permutations 3
 BB038 | retrain rare.csv HINGE --scheme poisson --ratio 0.1 --resamples 20`
 	models := strings.NewReplacer("SQUARE", "--loss square --noise 0.1", "HINGE", "--loss hinge --C 1")
-	untried := []string{report.NotNumbers.Code, report.Correction.Code} // see TestCorrection
+	// which no DATA triggers: see TestNotNumbers and TestCorrection of package answer
+	untried := []string{report.NotNumbers.Code, report.Correction.Code}
 	for line := range strings.SplitSeq(lines[1:], "\n") {
 		code, command, _ := strings.Cut(line, " | ")
 		command = models.Replace(command)

@@ -1,5 +1,5 @@
 // Command experiments computes studies of the method: the papers' figures, and a survey of the theory's
-// accuracy. Each prints a table and writes CSV and figures into a folder.
+// accuracy. Each prints a table, and with -out writes CSV and figures into a folder.
 package main
 
 import (
@@ -49,13 +49,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	s := studies[at]
 	f := flag.NewFlagSet("experiments "+s.name, flag.ContinueOnError)
 	f.SetOutput(stderr)
-	folder := f.String("out", s.name, "`folder` for CSV and pictures")
+	folder := f.String("out", "", "`folder` for CSV and pictures; default: none are written")
 	do := s.prepare(f)
 	if err := f.Parse(args[1:]); err != nil {
 		return 2
 	}
 	if err := attempt(func() {
-		check(os.MkdirAll(*folder, 0o777))
+		if *folder != "" {
+			check(os.MkdirAll(*folder, 0o777))
+		}
 		do(ctx, &output{stdout, *folder})
 	}); err != nil {
 		fmt.Fprintf(stderr, "experiments %s: %v\n", s.name, err)
@@ -97,11 +99,14 @@ func attempt(steps func()) (err error) {
 // output is the destination of a study: a stream for tables and text, a folder for files.
 type output struct {
 	io.Writer
-	folder string
+	folder string // "": no files
 }
 
 // file writes a file of the folder.
 func (o *output) file(name string, write func(io.Writer) error) {
+	if o.folder == "" {
+		return
+	}
 	f := must(os.Create(filepath.Join(o.folder, name)))
 	defer f.Close()
 	check(errors.Join(write(f), f.Close()))

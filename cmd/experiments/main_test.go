@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,18 @@ func TestStudies(t *testing.T) {
 func TestSurvey(t *testing.T) {
 	if specs := accuracyModels([]string{}); len(specs) != (4+3)*4*2 {
 		t.Errorf("%d models", len(specs))
+	}
+}
+
+// TestNoFiles: without -out a study writes nothing.
+func TestNoFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"coverage", "-only", "coin", "-tables", "2", "-sizes", "30", "-models", "given"}
+	if status := run(t.Context(), args, io.Discard, io.Discard); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	if files := must(os.ReadDir(".")); len(files) > 0 {
+		t.Errorf("files: %v", files)
 	}
 }
 

@@ -2,13 +2,17 @@ package answer
 
 import (
 	"errors"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 	"bootbench/linalg"
+	"bootbench/loss"
 	"bootbench/resample"
 )
 
@@ -21,6 +25,25 @@ func setOf(n int, levels []string) *dataset.Set {
 		s.X.Data[i], y[i] = float64(i), float64(i%2)
 	}
 	return s
+}
+
+// infinite is a test loss of which the mean over resamples is beyond the range of numbers.
+type infinite struct{ loss.SquareTest }
+
+func (infinite) Name() string                               { return "infinite" }
+func (infinite) Gaussian(mean, variance, y float64) float64 { return math.Inf(1) }
+
+// TestNotNumbers: an answer that is not all numbers says so by its status and by a check.
+func TestNotNumbers(t *testing.T) {
+	set := setOf(30, nil)
+	s := testutil.Must(New(t.Context(), model.NewSpec(set, loss.Square{Noise: 1}), infinite{}))(t)
+	a := testutil.Must(s.Estimate(t.Context(), Question{Scheme: resample.Poisson{Ratio: 1}, Theory: Yes,
+		Level: 0.95}))(t)
+	if a.Status != "numerical failure" || !slices.ContainsFunc(a.Checks, func(c report.Check) bool {
+		return c.Code == report.NotNumbers.Code && c.Cure != ""
+	}) {
+		t.Errorf("%s, %v", a.Status, a.Checks)
+	}
 }
 
 // TestFewChecks is the table of what few rows, groups of equal size, rows of large weight and examples of a

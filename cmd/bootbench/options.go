@@ -198,6 +198,7 @@ func (o *options) declare() {
 	o.List(&o.asked.Metrics, "metrics")
 	o.Switch(&o.asked.NoPoints, "no-points")
 	o.Switch(&o.verbose, "verbose")
+	o.Switch(&o.asked.Sets, "sets")
 	o.Number(&o.asked.Level, "level", defaultLevel, flags.Inside(0, 1))
 	o.Choice(&o.asked.Intervals.Of, "interval", []string{answer.Estimator, answer.Observation}, "")
 	plain, scaled := string(answer.PlainResiduals), string(answer.ScaledResiduals)

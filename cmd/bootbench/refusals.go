@@ -36,6 +36,8 @@ func (a *app) refuse(o *options, command string, data []string) error {
 			"--scheme kfold has no ratio to vary; estimate takes it"},
 		{command == "grid" && o.kernel == autoKernel, "--kernel " + autoKernel +
 			" is for one model: --over kernel=rbf,matern52,linear compares them"},
+		{command == "predict" && o.model != "" && o.asked.Sets,
+			"--sets takes models without each fold, and --model holds one: predict DATA --test FILE --sets"},
 		{command == "train" && o.model == "", "--model is required: the file to write"},
 		{o.nested && o.measure.ByProbability(), "--judge " + o.measure.String() + " has the choice inside, " +
 			"among the cells of the grid, without --nested"},
@@ -97,7 +99,9 @@ func (o *options) idleOn(command string, set *dataset.Set) error {
 		{classes && command == "predict", "a model that is trained once predicts several classes",
 			[]string{"journal", "shard", "ratio", "scheme", "refine", "accuracy", "blocks", "tol",
 				"max-sweeps"}},
-		{classes && command == "predict", "the classes have probabilities", []string{"level"}},
+		{classes && command == "predict" && !o.asked.Sets, "the classes have probabilities, or --sets",
+			[]string{"level"}},
+		{!labels, "numbers have intervals", []string{"sets"}},
 		{classes && command == "predict" && !o.Given("sample"), "no resamples are drawn", []string{"seed"}},
 		{classes && command == "rows", "exact fits judge the rows", []string{"tol", "max-sweeps"}},
 		{(classes || targets) && command == "loo", "several classes or targets are left out by exact fits",

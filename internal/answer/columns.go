@@ -97,13 +97,13 @@ type columnJudge struct {
 // nil: these are the study's.
 type columnRisk struct{ fixed, afresh *risk }
 
-// columnJudge judges the study's own model. Where length scales were chosen, all rows have chosen them for
-// the columns that fit their noise, which then seem to matter: the choice is made afresh without each fold of
+// columnJudge judges the study's own model. Length scales that were chosen fit the noise of these rows by
+// columns that then seem to matter: a choice that is made afresh (choosesAgain) is made without each fold of
 // the first partition, and every model judged there has these hyperparameters.
 func (s *Study) columnJudge(ctx context.Context, seed uint64, level float64) (j *columnJudge, err error) {
 	set := s.Model.Set
 	j = &columnJudge{Study: s, v: riskValidation(set, seed), level: level}
-	j.v.Repeats = min(j.v.Repeats, columnPartitions)
+	j.v.Repeats = min(partitionsOf(set.N()), columnPartitions)
 	afresh := s.choosesAgain()
 	if j.folds, j.each, err = partitions(&j.v, s); err != nil {
 		return nil, err

@@ -113,9 +113,18 @@ func present(set *dataset.Set) *dataset.Set {
 
 // predictionsOf are the predictions of all functions of the study at inputs by the model of a specification,
 // trained on all its data. A class that these lack loses its pairs.
-func predictionsOf(ctx context.Context, s *Study, spec model.Spec, in *dataset.Inputs) (all [][]float64,
-	err error) {
-	first, order, of := spec.Set.Columns[0].Y, []int(nil), map[[2]int][]float64{}
+func predictionsOf(ctx context.Context, s *Study, spec model.Spec, in *dataset.Inputs) ([][]float64, error) {
+	at, err := trainedBy(ctx, s, spec)
+	if err != nil {
+		return nil, err
+	}
+	return at(in)
+}
+
+// trainedBy trains the model of a specification on all its data. The result predicts as predictionsOf.
+func trainedBy(ctx context.Context, s *Study, spec model.Spec) (
+	at func(in *dataset.Inputs) ([][]float64, error), err error) {
+	first, order, all := spec.Set.Columns[0].Y, []int(nil), []*model.Predictor(nil)
 	if !spec.Pairs || slices.Max(first) > slices.Min(first) {
 		m, err := model.Build(ctx, spec)
 		if err != nil {
@@ -126,32 +135,43 @@ func predictionsOf(ctx context.Context, s *Study, spec model.Spec, in *dataset.I
 			if err != nil {
 				return nil, err
 			}
-			f, err := p.Predict(in)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, f)
+			all = append(all, p)
 		}
 		order = m.Order
 	}
-	if !spec.Pairs {
-		return all, nil
-	}
+	return func(in *dataset.Inputs) (f [][]float64, err error) {
+		for _, p := range all {
+			one, err := p.Predict(in)
+			if err != nil {
+				return nil, err
+			}
+			f = append(f, one)
+		}
+		if spec.Pairs {
+			f = s.votesOf(f, first, order, in)
+		}
+		return f, nil
+	}, nil
+}
+
+// votesOf are the predictions of all pairs of classes of the study by those of the pairs of an order, of rows
+// of the classes first. A pair of which a class is missing votes for the other, or for its second.
+func (s *Study) votesOf(all [][]float64, first []float64, order []int, in *dataset.Inputs) (f [][]float64) {
+	of := map[[2]int][]float64{}
 	for k, pair := range fits.PairsOf(order) { // whose order depends on the rows
 		of[pair], of[[2]int{pair[1], pair[0]}] = all[k], floats.ScaleTo(make([]float64, in.N()), -1, all[k])
 	}
-	all = nil
 	for _, pair := range fits.PairsOf(s.Model.Order) {
 		if of[pair] == nil {
-			f := -1.0
+			vote := -1.0
 			if slices.Contains(first, float64(pair[0])) {
-				f = 1
+				vote = 1
 			}
-			of[pair] = slices.Repeat([]float64{f}, in.N())
+			of[pair] = slices.Repeat([]float64{vote}, in.N())
 		}
-		all = append(all, of[pair])
+		f = append(f, of[pair])
 	}
-	return all, nil
+	return f
 }
 
 // fitNested makes the fits of a plan, each of a model chosen without the fold, with a prediction for each

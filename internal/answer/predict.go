@@ -83,8 +83,13 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*r
 		a, err := PredictBy(p, in, s.Test, &q)
 		if err == nil {
 			a.Subject = s.Subject
-			a.Time = s.Times
 			err = addSupport(a, s.Model.SupportOf, in)
+		}
+		if err == nil && q.Sets {
+			err = s.addSets(ctx, a, in, &q)
+		}
+		if err == nil {
+			a.Time = s.Times
 		}
 		return a, err
 	}
@@ -120,6 +125,9 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*r
 	if err == nil {
 		a.Add(choice...)
 		err = addSupport(a, s.Model.SupportOf, in)
+	}
+	if err == nil && q.Sets {
+		err = s.addSets(ctx, a, in, &q)
 	}
 	return a, err
 }

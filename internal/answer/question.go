@@ -52,6 +52,7 @@ type Question struct {
 	Covariances bool      // of predictions over resamples
 	NoPoints    bool      // no values per example
 	Intervals   Intervals // of predict
+	Sets        bool      // of classes of new inputs
 	// Verdict adds the expected error of the model of all examples, and warnings.
 	Verdict bool
 

@@ -47,6 +47,12 @@ func Effective(n int, weights []float64, group []int) float64 {
 // rounding is the relative error of a rank.
 const rounding = 1e-12
 
+// Reaches reports whether left-out examples of a weight, of a total, are the share level of them and of a new
+// example: Bound.
+func (s Scores) Reaches(weight, total, level float64) bool {
+	return weight >= level*(total+total/s.Effective)*(1-rounding)
+}
+
 // Bound is the upper bound, with probability level, of the score of a new example: the smallest of the scores
 // at or below which the left-out examples have the share level (1 + 1/Effective) of the weight, infinite if
 // that is above 1. (Tibshirani, Barber, Candes and Ramdas 2019; the new example, or group, has the weight
@@ -59,9 +65,9 @@ func (s Scores) Bound(scores []float64, level float64) float64 {
 	if of != nil {
 		total = floats.Sum(of)
 	}
-	wanted, sum := level*(total+total/s.Effective)*(1-rounding), 0.0
+	sum := 0.0
 	for i, score := range scores {
-		if sum += WeightOf(of, i); sum >= wanted {
+		if sum += WeightOf(of, i); s.Reaches(sum, total, level) {
 			return score
 		}
 	}

@@ -62,6 +62,7 @@ type Answer struct {
 	LearningCurve *Learning `json:"learning_curve,omitempty"` // of a sample
 	Level         float64   `json:"level,omitempty"`          // of the intervals from lower to upper
 	*Interval               // of predict
+	Sets          *Sets     `json:"sets,omitempty"` // of classes, of predict
 	*LeftOneOut             // of loo
 	// SupportVectors is the number of sites of nonzero weight of a model that was trained once.
 	SupportVectors *int    `json:"support_vectors,omitempty"`
@@ -236,6 +237,15 @@ type Interval struct {
 	// width.
 	Coverage *float64 `json:"coverage,omitempty"`
 	Width    *float64 `json:"mean_width,omitempty"`
+}
+
+// Sets describes the sets of classes at new inputs: a new label is in its set with probability Level.
+type Sets struct {
+	Level  float64 `json:"level"`
+	Method string  `json:"method"`
+	Size   float64 `json:"mean_size"` // classes in a set
+	// Coverage is, if the new inputs have targets, the share of these in their sets.
+	Coverage *float64 `json:"coverage,omitempty"`
 }
 
 // LeftOneOut is the work of leave-one-out, and its methods if all were compared.

@@ -44,6 +44,7 @@ type Points struct {
 	Probability    Probability `json:"probability,omitzero"`
 	Target         Target      `json:"target,omitzero"`
 	Class          []string    `json:"class,omitempty"` // predicted, named as in the file; "" for none
+	Set            [][]string  `json:"set,omitempty"`   // classes among which a new label is: Sets
 }
 
 // Probability has the probabilities of the label +1 or, of several classes, of each class by its name.
@@ -140,6 +141,7 @@ func (p *Points) table(positive string, newRows, brief bool, format func(float64
 		add("P("+textCell(name)+")", p.Probability.Of[name])
 	}
 	addColumn(t, "<class", p.Class, textCell)
+	addColumn(t, "<set", p.Set, func(names []string) string { return textCell(strings.Join(names, " or ")) })
 	add("target", p.Target.Numbers)
 	addColumn(t, "target", p.Target.Classes, textCell)
 	if brief {

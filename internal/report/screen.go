@@ -614,6 +614,14 @@ func (d *document) tested(label string, a *Answer, error *Number) {
 // meant prints the meaning of intervals and probabilities, and returns it as a sentence.
 func (d *document) meant(a *Answer) string {
 	i, target := cmp.Or(a.Interval, &Interval{}), a.target()
+	if s := a.Sets; s != nil {
+		covered := ""
+		if s.Coverage != nil {
+			covered = fmt.Sprintf("; %.1f%% of the new targets are", 100**s.Coverage)
+		}
+		d.line("sets", "the %s of a new row is in its set with probability %.3g%% (%s), %.3g classes on "+
+			"average%s", target, 100*s.Level, s.Method, s.Size, covered)
+	}
 	switch {
 	case a.Names != nil:
 		return fmt.Sprintf("%d targets of each of %d rows of %s.", len(a.Names), a.Count, a.Test)

@@ -45,13 +45,8 @@ func (s *Study) chooseAgain(ctx context.Context, seed uint64) (a chosenAgain, er
 func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec, error) {
 	p := tune.Problem{Spec: s.Model.Spec, Measure: s.Measure}
 	p.Spec.Set = set
-	chosen, scales := p.Spec.Chosen, p.Spec.Kernel.LengthScale
-	if slices.Contains(chosen, "length-scale") && len(scales) > 1 {
-		p.Spec.Kernel.Gamma, p.Spec.Kernel.LengthScale, p.Scales = 0, nil, tune.Each
-	} else {
-		for _, name := range chosen {
-			p.Over = append(p.Over, tune.Axis{Name: name})
-		}
+	for _, name := range p.Spec.Chosen {
+		p.Over = append(p.Over, tune.Axis{Name: name})
 	}
 	r, err := tune.Run(ctx, p, tune.Settings{})
 	if err != nil {

@@ -210,7 +210,8 @@ func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function,
 		})
 }
 
-// retrain makes the fits of a plan: one by one on the rows of a pair of classes.
+// retrain makes the fits of a plan: one by one on the rows of a pair of classes, and on a low-rank factor in
+// blocks around the study's solution, if it has one, which costs less than a single fit there.
 func (p *part) retrain(ctx context.Context, method model.RetrainMethod, scheme resample.Scheme,
 	settings model.RetrainSettings) (*model.Retraining, error) {
 	if p.model.Rows != nil {
@@ -219,6 +220,13 @@ func (p *part) retrain(ctx context.Context, method model.RetrainMethod, scheme r
 			settings.Plan = resample.Resamples{Scheme: scheme, Seed: settings.Seed, Y: p.model.Y}
 		}
 		settings.Plan = resample.Weighted{Plan: settings.Plan, Weights: p.model.Rows}
+	}
+	_, onFactor := p.model.TrainedOnFactor()
+	if s := p.study.Solution; s != nil && onFactor && method == model.AutoMethod && settings.Plan != nil &&
+		p.number == 0 {
+		if r, err := model.RetrainAround(ctx, p.model, s, scheme, settings); err == nil || ctx.Err() != nil {
+			return r, err
+		}
 	}
 	return model.Retrain(ctx, p.model, method, scheme, settings)
 }

@@ -93,7 +93,7 @@ func allCommands() []*command {
 				"blocks/cv", "permutations", "nested", "refit-preprocessing", "seed", "workers",
 				"method/retrain",
 				"test-loss", "metrics", "no-points", "csv", "multiclass", "sample", "chosen", "level",
-				"judge"})},
+				"judge", "roc"})},
 		{name: "rows", run: runRows, out: ", rows.csv",
 			takes: slices.DeleteFunc(slices.Concat(theoryNames, []string{"ratio", "csv", "scheme"}),
 				func(name string) bool { return name == "metrics" })},

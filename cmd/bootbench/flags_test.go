@@ -24,7 +24,7 @@ var changing = map[string]string{
 	"test-loss": "absolute", "metrics": "all", "ratio": "0.6", "scheme": "multinomial", "level": "0.6",
 	"quantiles": "0.2", "sample": "20", "multiclass": "ovo", "interval": "estimator", "residuals": "plain",
 	"repeats": "2", "blocks": "2", "permutations": "3", "resamples": "11", "accuracy": "1%", "by": "leftout",
-	"chosen": "gamma", "judge": "cost:1,5", "loo/method": "exact", "train/tol": "0.3",
+	"chosen": "gamma", "judge": "cost:1,5", "roc": "true", "loo/method": "exact", "train/tol": "0.3",
 	"no-points": "true", "no-standardize": "true", "no-normalize-target": "true", "nested": "true",
 	"refit-preprocessing": "true", "ard": "true", "no-header": "true", "bias": "true",
 	"no-bias": "true",

@@ -56,6 +56,7 @@ type options struct {
 	how              answer.Retraining // without the scheme and what is asked
 	cv               answer.Validation // folds, repeats and permutations
 	nested           bool
+	roc              bool
 	refitFeatures    bool
 	testLoss         string
 	verbose          bool
@@ -157,6 +158,7 @@ func (o *options) declare() {
 	o.Value("blocks/cv", "", flags.WholeOr(&o.blocks, 1, "auto", -1))
 	o.Whole(&o.cv.Permutations, "permutations", 0, flags.Range{From: 0, To: 1e6})
 	o.Switch(&o.nested, "nested")
+	o.Switch(&o.roc, "roc")
 	o.Switch(&o.nested, "nested/error")
 	o.Switch(&o.refitFeatures, "refit-preprocessing")
 	o.Number(&o.ratio, "ratio", 1, flags.Above(0))

@@ -165,7 +165,7 @@ retrain crabs --resamples 5
 loo crabs --method all
 loo boston
 estimate sonar --loss hinge --method fits --no-points
-cv crabs --loss hinge --C 1 --permutations 2 --metrics all --judge auc
+cv crabs --loss hinge --C 1 --permutations 2 --metrics all --judge auc --roc
 curve crabs --no-points
 cv synthetic:friedman1,n=40 --loss square --noise 1 --folds loo
 train crabs --loss hinge --no-standardize --model DIR/m.libsvm

@@ -40,6 +40,8 @@ estimate boston --gamma 1 --gamma 2 | --gamma is given twice
 estimate boston --judge auc | only two labels are judged by auc
 cv iris --loss hinge --judge balanced | only two labels are judged by balanced
 tune crabs --judge cost:1 | must be error, log-loss, auc, balanced, or cost:A,B
+cv crabs --loss hard --roc | two labels and a loss with weights of rows
+cv boston --loss square --noise 1 --roc | two labels
 tune crabs --judge auc --by leftout | choose by cv
 train crabs --loss perceptron --judge auc --model DIR/p.json | no probabilities to judge by
 train crabs --loss hinge --judge auc --no-standardize --model DIR/p.libsvm | no place for a threshold

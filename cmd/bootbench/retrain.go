@@ -67,6 +67,11 @@ func runCV(a *app, o *options, data []string) error {
 	if err != nil {
 		return err
 	}
+	if o.roc {
+		if err := answer.CheckROC(&p.spec); err != nil {
+			return err
+		}
+	}
 	v, err := o.validation(p.spec.Set)
 	if err != nil {
 		return err
@@ -104,6 +109,9 @@ func runCV(a *app, o *options, data []string) error {
 		}
 		if err == nil {
 			s.AddMeasure(a.ctx, r, v.Seed, o.asked.Level)
+		}
+		if err == nil && o.roc {
+			s.AddROC(a.ctx, r, v.Seed, o.asked.Level)
 		}
 		return r, err
 	})

@@ -125,20 +125,29 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 		c := len(all) - len(sums) + bestOfOthers(sums, first, first+each, r)
 		losses[r], labels[r] = all[c][r], off[c][r]
 	}
-	signs, _, err := s.risks(ctx, seed)
+	wider, err := s.wider(ctx, seed)
 	if err != nil {
 		return nil, err
 	}
-	x := &measurement{by: v, wider: 1, each: (&risk{}).average(set, folds, each, losses).each,
+	x := &measurement{by: v, wider: wider, each: (&risk{}).average(set, folds, each, losses).each,
 		wrong: (&risk{}).average(set, folds, each, labels)}
-	rows, _ := calibration.StandardError(signs[0].each, set.Weights, set.Groups)
-	if rows > 0 && signs[0].se > float64(rows) {
-		x.wider = signs[0].se / float64(rows)
-	}
 	x.wrong.plain = (&risk{}).average(set, folds, each, off[0]).error
 	x.wrong.se *= x.wider
 	s.measurement = x
 	return x, nil
+}
+
+// wider is how much larger the standard error of the error is than the one over the rows.
+func (s *Study) wider(ctx context.Context, seed uint64) (float64, error) {
+	found, _, err := s.risks(ctx, seed)
+	if err != nil {
+		return 0, err
+	}
+	rows, _ := calibration.StandardError(found[0].each, s.Model.Set.Weights, s.Model.Set.Groups)
+	if !(rows > 0) {
+		return 1, nil
+	}
+	return math.Max(1, found[0].se/float64(rows)), nil
 }
 
 // decide sets the classes of rows by the threshold of the study's measure, if it has one, for probabilities

@@ -195,7 +195,7 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 			judged.Progress("permutations", 0, 1)
 		}
 		var own []float64
-		own, failed = judged.sums(ctx, &v, all)
+		own, failed = judged.sums(ctx, &v, all, of != nil)
 		if ctx.Err() != nil && of != nil { // the choice lacks some
 			return nil, nil
 		}
@@ -213,19 +213,35 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 	return found, nil
 }
 
-// sums are the sums of the losses of each trial, times the weights of the rows.
-func (s *Study) sums(ctx context.Context, v *Validation, all []trial) (sums []float64, err error) {
-	for part := range slices.Chunk(all, together) {
-		losses, err := s.losses(ctx, v, part)
+// tieBreaker multiplies bounded square losses of fields that break the ties of errors of labels: as many
+// candidates and permutations have the same number of wrong labels, p-values would be too large.
+const tieBreaker = 1e-6
+
+// sums are the sums of the losses of each trial, times the weights of the rows, if wanted without ties.
+func (s *Study) sums(ctx context.Context, v *Validation, all []trial, untied bool) (sums []float64,
+	err error) {
+	parts, set := s.parts(), s.Model.Set
+	untied = untied && (s.classes() || loss.TraitsOf(s.Test).Steps)
+	for some := range slices.Chunk(all, together) {
+		fields, err := s.fields(ctx, v, some)
 		if err != nil {
 			return nil, err
 		}
-		for r, t := range part {
-			sum := 0.0
+		losses := s.judged(some, fields)
+		for r, t := range some {
+			sum, near := 0.0, 0.0
 			for k, i := range t.without[:t.tested] {
-				sum += calibration.WeightOf(s.Model.Set.Weights, i) * losses[0][r][k]
+				w := calibration.WeightOf(set.Weights, i)
+				sum += w * losses[0][r][k]
+				for q := 0; untied && q < len(parts); q++ {
+					label := -1.0
+					if int(t.of.Columns[0].Y[i]) == parts[q].level() {
+						label = 1
+					}
+					near += w * math.Min(1, math.Pow(fields[r][k*len(parts)+q]-label, 2)/4)
+				}
 			}
-			sums = append(sums, sum)
+			sums = append(sums, sum+tieBreaker*near)
 		}
 	}
 	return sums, nil

@@ -45,6 +45,7 @@ type Answer struct {
 	Calibration *Reliability `json:"calibration,omitempty"` // of the probabilities of labels
 	Metrics     *Metrics     `json:"metrics,omitempty"`
 	Judged      *Judged      `json:"judged,omitempty"`
+	ROC         *ROC         `json:"roc,omitempty"`
 	// Threshold is the probability of the positive label from which on it is predicted; nil: the sign of the
 	// prediction decides.
 	Threshold  *Number `json:"threshold,omitempty"`

@@ -57,6 +57,23 @@ type Judged struct {
 	Upper Number `json:"upper"`
 }
 
+// ROC is the receiver operating characteristic of models that are trained with other weights of the classes:
+// Weights are those of +1, over those of -1, and the shares are of rows that are left out.
+type ROC struct {
+	Weights     Numbers `json:"weights"`
+	Sensitivity Shares  `json:"sensitivity"` // of the rows of +1, those that are predicted to be
+	Specificity Shares  `json:"specificity"` // of the rows of -1
+	Area        Number  `json:"area"`        // under the polygon through the points
+}
+
+// Shares are shares of rows with standard errors and intervals.
+type Shares struct {
+	Value Numbers `json:"value"`
+	SE    Numbers `json:"se"`
+	Lower Numbers `json:"lower"`
+	Upper Numbers `json:"upper"`
+}
+
 // Metrics are common metrics of predictions for left-out examples, those that the targets allow.
 type Metrics struct {
 	RMSE     *Number `json:"rmse,omitempty"`

@@ -96,6 +96,7 @@ func (a *Answer) brief() *document {
 		d.validation(a)
 	}
 	d.parts(a)
+	d.roc(a.ROC)
 	return d
 }
 
@@ -155,6 +156,24 @@ func (h *Headline) long(u units) string {
 			strings.Join(h.CorrectedFor, " and "), without(*h.Uncorrected))
 	}
 	return said + " on new rows, by the model of all rows" + corrected
+}
+
+// roc prints the path of class weights.
+func (d *document) roc(r *ROC) {
+	if r == nil {
+		return
+	}
+	var rows [][]string
+	for k, w := range r.Weights {
+		cell := func(s Shares) string {
+			return fmt.Sprintf("%s (%s to %s)", share(Number(s.Value[k])), share(Number(s.Lower[k])),
+				share(Number(s.Upper[k])))
+		}
+		rows = append(rows, []string{fmt.Sprintf("%.3g", w), cell(r.Sensitivity), cell(r.Specificity)})
+	}
+	d.gap()
+	d.table([]head{"weight of +1 over -1", "sensitivity", "specificity"}, rows)
+	d.line("area", "%.3f under the sensitivities over 1 - specificity", r.Area)
 }
 
 // measured prints the measure of --judge.

@@ -1,0 +1,150 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/integrate"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/calibration"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// classWeighted is a plan whose rows have further weights, by fit.
+type classWeighted struct {
+	resample.Without
+	of [][]float64
+}
+
+// Fit implements resample.Plan.
+func (p classWeighted) Fit(r int, weight []float64) []float64 {
+	y := p.Without.Fit(r, weight)
+	floats.Mul(weight, p.of[r])
+	return y
+}
+
+// The path of class weights has the weight of +1 over that of -1 in factors of 2, from 1/widestWeight to
+// widestWeight times the ratio that gives both classes the same weight, beyond which one class is all that is
+// predicted; and 1, the model as it is.
+const widestWeight = 16
+
+// errNoROC: the ROC takes other weights of the rows.
+var errNoROC = errors.New("the ROC is of two labels and a loss with weights of rows (not hard, probit, " +
+	"logit)")
+
+// CheckROC refuses models that have no ROC by class weights.
+func CheckROC(spec *model.Spec) error {
+	_, proximal := spec.Loss.(loss.Proximal)
+	if _, hard := spec.Loss.(loss.HardMargin); hard || !proximal || len(spec.Set.Levels()) != 2 {
+		return model.InputError(errNoROC)
+	}
+	return nil
+}
+
+// AddROC adds the sensitivity and the specificity of the model along a path of class weights, by exact fits
+// without each of ten folds: the receiver operating characteristic by training again, whose models differ,
+// where thresholds of one model only shift its decision. The mean weight of a row is 1.
+func (s *Study) AddROC(ctx context.Context, a *report.Answer, seed uint64, level float64) {
+	if a.Status != Complete || ctx.Err() != nil {
+		return
+	}
+	roc, err := s.roc(ctx, seed, level)
+	switch {
+	case ctx.Err() != nil:
+		a.Status = Cancelled
+	case err != nil:
+		a.Add(notComputed("no ROC: %v", err))
+	default:
+		a.ROC = roc
+	}
+}
+
+func (s *Study) roc(ctx context.Context, seed uint64, level float64) (*report.ROC, error) {
+	if err := CheckROC(&s.Model.Spec); err != nil {
+		return nil, err
+	}
+	set, v, y := s.Model.Set, tenFolds(s.Model.Set), s.Model.Y
+	v.Seed, v.Repeats, v.ErrorsAlone = seed, min(measuredPartitions, partitionsOf(set.N())), true
+	folds, _, err := partitions(&v, s)
+	if err != nil {
+		return nil, err
+	}
+	wider, err := s.wider(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	var rows [2][]int // of -1 and +1
+	for i, label := range y {
+		class := int(math.Max(0, label))
+		rows[class] = append(rows[class], i)
+	}
+	ratios := []float64{1}
+	for r := 1.0 / widestWeight; r <= widestWeight; r *= 2 {
+		ratios = append(ratios, r*float64(len(rows[0]))/float64(len(rows[1])))
+	}
+	slices.Sort(ratios)
+	ratios = slices.Compact(ratios)
+	var plan classWeighted
+	n, positive := float64(len(y)), float64(len(rows[1]))
+	for _, ratio := range ratios {
+		negative, of := n/(n-positive+ratio*positive), make([]float64, len(y))
+		for i, label := range y {
+			if of[i] = negative; label > 0 {
+				of[i] *= ratio
+			}
+		}
+		for _, out := range folds {
+			plan.Rows, plan.Y, plan.of = append(plan.Rows, out), append(plan.Y, y), append(plan.of, of)
+		}
+	}
+	right := make([][]float64, len(ratios)) // share of the partitions, by row
+	for k := range right {
+		right[k] = make([]float64, len(y))
+	}
+	p, settings := s.part(0), model.RetrainSettings{Plan: plan}
+	settings.Resamples, settings.Progress = len(plan.Rows), s.counting("fit of the ROC")
+	settings.OnFit = func(r int, _, f []float64) {
+		for _, i := range plan.Rows[r] {
+			wrong := loss.ZeroOne{}.Value(f[s.Model.Site[i]], y[i])
+			right[r/len(folds)][i] += (1 - wrong) / float64(v.Repeats)
+		}
+	}
+	if loss.TraitsOf(s.Model.Loss).Quadratic { // downdates have one weight of all rows
+		v.Method = model.Single
+	}
+	if _, err := v.fits(ctx, p, riskFolds, settings, nil); err != nil || ctx.Err() != nil {
+		return nil, err
+	}
+	roc := &report.ROC{Weights: ratios}
+	for _, each := range right {
+		for class, to := range []*report.Shares{&roc.Specificity, &roc.Sensitivity} {
+			of := set.Subset(rows[class])
+			var own []float64
+			for _, i := range rows[class] {
+				own = append(own, each[i])
+			}
+			units, freedom := calibration.Effective(len(own), of.Weights, of.Groups), 0.0
+			if of.Groups != nil {
+				freedom = math.Max(1, units-1)
+			}
+			se, _ := calibration.StandardError(own, of.Weights, of.Groups)
+			share, width := stat.Mean(own, of.Weights), wider*float64(se)
+			low, high := calibration.ShareInterval(share, width, float64(len(own)), units, level, freedom)
+			to.Value, to.SE = append(to.Value, share), append(to.SE, width)
+			to.Lower, to.Upper = append(to.Lower, low), append(to.Upper, high)
+		}
+	}
+	x, z := []float64{0}, []float64{0}
+	for k := range ratios {
+		x, z = append(x, math.Max(x[k], 1-roc.Specificity.Value[k])), append(z, roc.Sensitivity.Value[k])
+	}
+	roc.Area = report.Number(integrate.Trapezoidal(append(x, 1), append(z, 1)))
+	return roc, nil
+}

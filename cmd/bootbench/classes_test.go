@@ -14,10 +14,12 @@ import (
 	"bootbench/loss"
 )
 
+const flowerRows = 42
+
 // flowers is a table of three kinds.
 func flowers(t *testing.T) string {
 	rng := rand.New(rand.NewPCG(1, 2))
-	return write(t, "flowers.csv", csvOf("length,width,kind", 60, func(i int) []any {
+	return write(t, "flowers.csv", csvOf("length,width,kind", flowerRows, func(i int) []any {
 		return []any{float64(i%3) + 0.5*rng.NormFloat64(), 0.5 * rng.NormFloat64(),
 			[]string{"ash", "elm", "oak"}[i%3]}
 	}))
@@ -30,16 +32,16 @@ func TestSeveralClasses(t *testing.T) {
 	read := func(command string) report.Answer { return decoded[report.Answer](t, command, path) }
 	estimate := read("estimate")
 	for command, r := range map[string]report.Answer{"estimate": estimate, "cv": read("cv")} {
-		if len(r.Classes) != 3 || !(r.Error < 0.4) || !(r.ErrorSE > 0) || len(r.Points.Class) != 60 ||
-			len(r.Points.Probability.Of["elm"]) != 60 || r.Task != "classification" || r.ChosenBy == "" {
+		if len(r.Classes) != 3 || !(r.Error < 0.4) || !(r.ErrorSE > 0) || len(r.Points.Class) != flowerRows ||
+			len(r.Points.Probability.Of["elm"]) != flowerRows || r.Task != "classification" || r.ChosenBy == "" {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}
 	if text := must(t, "cv", path, "--quiet"); !strings.Contains(text, "class, taken for  ash  elm  oak") {
 		t.Error(text)
 	}
-	rows := decoded[report.Rows](t, "rows", path, "--refine 60")
-	if first := rows.Rows[0]; len(rows.Rows) != 60 || first.Label == first.Class ||
+	rows := decoded[report.Rows](t, "rows", path, "--refine 40")
+	if first := rows.Rows[0]; len(rows.Rows) != flowerRows || first.Label == first.Class ||
 		!(first.LabelError > 0.5) {
 		t.Errorf("rows: %+v", first)
 	}

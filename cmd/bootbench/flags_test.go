@@ -70,8 +70,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 		"grid by cv": "--by cv --over amplitude=1,2",
 		"tune":       "--over amplitude", "train": "--model out.json"}
 	if testing.Short() {
-		commands = map[string]string{"predict": "--test DATA", "rows": "",
-			"grid by cv": "--by cv --over amplitude=1,2"}
+		commands = map[string]string{"predict": "--test DATA", "grid by cv": "--by cv --over amplitude=1,2"}
 	}
 	answer := func(words string, more ...string) (outcome, string) {
 		line := strings.Fields(words)

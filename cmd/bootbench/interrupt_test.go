@@ -37,7 +37,11 @@ func TestInterruptAnywhere(t *testing.T) {
 			continue
 		}
 		all := endless - whole.Left()
-		for _, looks := range []int{0, 1, all / 4, all / 2, all * 3 / 4, all - 3} {
+		places := []int{1, all / 2, all - 3}
+		if !testing.Short() {
+			places = append(places, 0, all/4, all*3/4)
+		}
+		for _, looks := range places {
 			o := driveWith(testutil.EndAfter(looks), "", words(line)...)
 			if said := o.stdout + o.stderr; o.status != exitInterrupted ||
 				strings.Contains(said, "context canceled") || !strings.Contains(o.stderr, "interrupted") {

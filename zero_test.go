@@ -68,7 +68,7 @@ var publicFunctions = []any{
 	adjoint.Differentiate, adjoint.Influence, adjoint.Interactions,
 	train.Default[int], train.Room, train.Until, machine.For,
 	erm.NewTrainer, gp.Evidence, gp.FitByEngine, gp.FitFull, gp.LeaveOneOut, gp.NewEP, gp.NewInverse,
-	gp.NewLeftOut, gp.NewTrainer, gp.Residuals,
+	gp.NewLeftOut, gp.NewTrainer,
 	svm.Box, svm.BoxesWithout, svm.NewRows, svm.NewTrainer, svm.TrainPerceptron,
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -14,6 +15,7 @@ import (
 	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/train"
@@ -54,11 +56,16 @@ func (s *Study) LeaveOneOut(ctx context.Context, methods ...leaveout.Settings) (
 // leaveOutSquare is leave-one-out for the square loss.
 func leaveOutSquare(p *part, noise float64, a *report.Answer) error {
 	began := time.Now()
-	residuals, err := gp.Residuals(p.model.Matrix(), p.model.Site, p.model.Y, p.model.Set.Weights, noise)
+	release, err := linalg.Reserve(p.model.Matrix())
 	if err != nil {
 		return err
 	}
-	left := append([]float64(nil), p.targets()...)
+	defer release()
+	of, err := gp.NewLeftOut(p.model.Matrix(), p.model.Site, p.model.Y, p.model.Set.Weights, nil, noise)
+	if err != nil {
+		return err
+	}
+	left, residuals := slices.Clone(p.targets()), of.Error
 	for i, v := range residuals {
 		left[i] -= v
 		residuals[i] = v * v

@@ -286,44 +286,6 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestResiduals: the closed form agrees with fits that lack one row, with repeated inputs and without.
-func TestResiduals(t *testing.T) {
-	rng := rand.New(rand.NewPCG(33, 33))
-	const m, noise = 30, 0.3
-	k := rbf(rng, m)
-	for _, extra := range []int{0, m} {
-		r := drawRows(rng, m, extra)
-		for _, s := range rng.Perm(m) { // no site is empty
-			r.site, r.target = append(r.site, s), append(r.target, rng.NormFloat64())
-		}
-		got := testutil.Must(Residuals(k, r.site, r.target, nil, noise))(t)
-		tr := newTrainer(t, k, noise)
-		for i, v := range r.target {
-			site, target := slices.Delete(slices.Clone(r.site), i, i+1),
-				slices.Delete(slices.Clone(r.target), i, i+1)
-			if want := v - naive(t, tr, site, target)[r.site[i]]; math.Abs(got[i]-want) > 1e-10 {
-				t.Errorf("%d rows, row %d: residual %v, refitted %v", len(r.site), i, got[i], want)
-			}
-		}
-	}
-	two := rbf(rng, 2)
-	for want, c := range map[string]struct {
-		site   []int
-		target []float64
-		noise  float64
-	}{
-		"positive noise": {nil, []float64{1, 2}, 0},
-		"do not fit":     {nil, []float64{1}, 1},
-		"is on site 3":   {[]int{0, 2}, []float64{1, 2}, 1},
-		"weight 0":       {[]int{0, 0}, []float64{1, 2}, 1},
-	} {
-		_, err := Residuals(two, c.site, c.target, nil, c.noise)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one about %q", err, want)
-		}
-	}
-}
-
 // limit extrapolates answers for K + c to infinite c, from c = most, a tenth and a hundredth of it. From 1e4
 // the error is in 1e-9 and 100 times the rounding of the last, 1e-12.
 func limit(t *testing.T, k *linalg.Sym, most float64, answer func(k *linalg.Sym) []float64) []float64 {
@@ -372,7 +334,7 @@ func TestBiasIsLimit(t *testing.T) {
 }
 
 // TestCriteria: the evidence is the density of the targets under N(0, K + noise I), leave-one-out that of
-// Residuals, and the derivatives of both agree with finite differences, whose error is about 1e-8.
+// LeftOut, and the derivatives of both agree with finite differences, whose error is about 1e-8.
 func TestCriteria(t *testing.T) {
 	const sites, noise = 9, 0.3
 	site := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 4}
@@ -396,7 +358,7 @@ func TestCriteria(t *testing.T) {
 	if !ok {
 		t.Fatal("no covariance")
 	}
-	residuals := testutil.Must(Residuals(gram(0), site, y, nil, noise))(t)
+	residuals := testutil.Must(NewLeftOut(gram(0), site, y, nil, nil, noise))(t).Error
 	for name, c := range map[string]struct {
 		of   func(k *linalg.Sym, noise float64, site train.Sites, y []float64) (*Criterion, error)
 		want float64

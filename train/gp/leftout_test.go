@@ -128,4 +128,7 @@ func TestLeftOut(t *testing.T) {
 	if _, err := NewLeftOut(k, nil, make([]float64, m), nil, nil, 0); err == nil {
 		t.Error("noise 0: no error")
 	}
+	if _, err := NewLeftOut(k, []int{0, m}, make([]float64, 2), nil, nil, noise); err == nil {
+		t.Error("a row on no site: no error")
+	}
 }

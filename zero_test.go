@@ -86,7 +86,8 @@ var publicTypes = []any{bootbench.Data{}, bootbench.ReadOptions{}, bootbench.Spe
 	resample.Bayesian{}, resample.Bernoulli{}, resample.CircularBlocks{}, resample.Designed{},
 	resample.ForwardChain{}, resample.GivenFolds{}, resample.Grouped{}, resample.KFold{},
 	resample.Multinomial{}, resample.Partition{}, resample.Path{}, resample.Permuted{}, resample.Poisson{},
-	resample.Resamples{}, resample.Stratified{}, resample.Subsample{}, resample.Weighted{}, solver.Ensemble{}}
+	resample.Resamples{}, resample.Stratified{}, resample.Subsample{}, resample.Weighted{},
+	resample.Without{}, solver.Ensemble{}}
 
 // mayPanic are the functions without an error result, and the methods of types that a function makes, that
 // need more than zero values.

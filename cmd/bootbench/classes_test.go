@@ -33,7 +33,8 @@ func TestSeveralClasses(t *testing.T) {
 	estimate := read("estimate")
 	for command, r := range map[string]report.Answer{"estimate": estimate, "cv": read("cv")} {
 		if len(r.Classes) != 3 || !(r.Error < 0.4) || !(r.ErrorSE > 0) || len(r.Points.Class) != flowerRows ||
-			len(r.Points.Probability.Of["elm"]) != flowerRows || r.Task != "classification" || r.ChosenBy == "" {
+			len(r.Points.Probability.Of["elm"]) != flowerRows || r.Task != "classification" ||
+			r.ChosenBy == "" {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}

@@ -41,8 +41,8 @@ func (s *Study) Columns(ctx context.Context, seed uint64, level float64) (*repor
 		return nil, model.InputError(errors.New("a precomputed kernel has no columns to leave out: give " +
 			"the features, with a kernel such as rbf or linear"))
 	case len(columns) < 2:
-		return nil, model.InputError(errors.New("without the only column nothing is left: Estimate " +
-			"compares with the best constant"))
+		return nil, model.InputError(errors.New("without the only column nothing is left but the best " +
+			"constant, with which estimates compare the error"))
 	case set.Sparse != nil && set.N()*set.D() > mostCells:
 		return nil, model.InputError(fmt.Errorf("%d sparse columns of %d rows take too long one by one: "+
 			"give some of them in a file of columns", set.D(), set.N()))

@@ -141,8 +141,6 @@ func joinExact(s *Study, a *report.Answer, each []*report.Answer, d *fits.Decide
 			}
 			if r != nil {
 				a.Each[k].Refined = &r.TestError
-			}
-			if r != nil {
 				a.AddOf(a.Classes[k], &one.Findings)
 			}
 		}

@@ -36,7 +36,7 @@ func (s *RefineSettings) Count(scheme resample.Scheme) int {
 	return whole(max(s.Resamples, 2*period), period)
 }
 
-// wholeMatrix is count rounded up to whole periods.
+// whole is count rounded up to whole periods.
 func whole(count, period int) int { return (count + period - 1) / period * period }
 
 // DefaultMaxResamples bounds refinement to an accuracy.

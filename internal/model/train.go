@@ -71,7 +71,10 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 		if count, mean := siteTargets(other); t.Quadratic {
 			f, _, err = gp.FitByEngine(m.Matrix(), t.Noise, count, mean)
 		} else if other, err = undistributed(ctx, other); err == nil {
-			f, err = fitSites(ctx, other)
+			var one *machine.Result
+			if one, err = fit(ctx, other, FitSettings{}); err == nil {
+				f, err = one.F, one.Status.Err()
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -149,15 +152,6 @@ func weights(m *Model) []float64 {
 		return m.Set.Weights
 	}
 	return slices.Repeat([]float64{1}, len(m.Y))
-}
-
-// fitSites is FullFit by the trainers of a loss.
-func fitSites(ctx context.Context, m *Model) ([]float64, error) {
-	fit, err := fit(ctx, m, FitSettings{})
-	if err != nil {
-		return nil, err
-	}
-	return fit.F, fit.Status.Err()
 }
 
 // undistributed is the model on the dense K instead of a distributed one, if that fits into this machine's

@@ -1,11 +1,13 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
@@ -52,6 +54,11 @@ func (s *Study) AddMeasure(ctx context.Context, a *report.Answer, seed uint64, l
 	if set.Groups != nil {
 		freedom = math.Max(1, units-1)
 	}
+	if m.Name == calibration.ByCost && floats.Sum(x.each) > 0 {
+		// a few dear rows make most of the standard error
+		few := math.Max(1, calibration.Effective(set.N(), x.each, nil)-1)
+		freedom = cmp.Or(math.Min(freedom, few), few)
+	}
 	mean, se := stat.Mean(x.each, set.Weights), x.wider*m.SE(x.each, y, set.Weights, set.Groups)
 	lower, upper := m.Interval(mean, se, float64(set.N()), units, level, freedom)
 	a.Judged = &report.Judged{By: m.String(), Value: report.Number(m.Value(mean)), SE: report.Number(se),
@@ -72,8 +79,11 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 	if x := s.measurement; x != nil && x.by.Seed == seed {
 		return x, nil
 	}
-	set, v := s.Model.Set, tenFolds(s.Model.Set)
-	v.Seed, v.Repeats, v.ErrorsAlone = seed, min(measuredPartitions, partitionsOf(set.N())), true
+	set, v := s.Model.Set, riskValidation(s.Model.Set, seed)
+	if s.Measure.Name == calibration.ByAUC { // ranks of folds with other shares of the classes differ
+		v.Design.Stratum = nil
+	}
+	v.Repeats = min(measuredPartitions, v.Repeats)
 	folds, each, err := partitions(&v, s)
 	if err != nil {
 		return nil, err
@@ -82,7 +92,7 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 	if len(s.Model.Spec.Chosen) > 0 && set.N() <= mostChosen {
 		of = cells(s.Model.Spec)
 	}
-	var all, off [][][]float64 // losses and wrong labels by candidate, fold and row
+	var all, off, f [][][]float64 // losses, wrong labels and fields by candidate, fold and row
 	for k, spec := range of {
 		s.Progress(fmt.Sprintf("judged by %v", s.Measure), k, len(of))
 		one := s
@@ -101,7 +111,7 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 			losses, labels, err = one.measures(folds, fields, nil)
 		}
 		if err == nil {
-			all, off = append(all, losses), append(off, labels)
+			all, off, f = append(all, losses), append(off, labels), append(f, fields)
 		} else if k == 0 {
 			return nil, err
 		}
@@ -122,7 +132,11 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 	losses, labels := make([][]float64, len(folds)), make([][]float64, len(folds))
 	for r := range folds {
 		first := r - r%each
-		c := len(all) - len(sums) + bestOfOthers(sums, first, first+each, r)
+		c := bestOfOthers(sums, first, first+each, r)
+		if s.Measure.Name == calibration.ByAUC {
+			c = s.bestRanks(f[len(f)-len(sums):], folds, first, first+each, r)
+		}
+		c += len(all) - len(sums)
 		losses[r], labels[r] = all[c][r], off[c][r]
 	}
 	wider, err := s.wider(ctx, seed)
@@ -135,6 +149,27 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 	x.wrong.se *= x.wider
 	s.measurement = x
 	return x, nil
+}
+
+// bestRanks is the candidate with the largest area under the ROC curve of the rows of the folds from first
+// on, before end, but one, the first of equals: their losses depend on the rows of that one, too.
+func (s *Study) bestRanks(fields [][][]float64, folds [][]int, first, end, but int) (best int) {
+	largest := math.Inf(-1)
+	for c, of := range fields {
+		var f, y, weights []float64
+		for r := first; r < end; r++ {
+			for k, i := range folds[r] {
+				if r != but {
+					f, y = append(f, of[r][k]), append(y, s.Model.Y[i])
+					weights = append(weights, calibration.WeightOf(s.Model.Set.Weights, i))
+				}
+			}
+		}
+		if _, _, area := calibration.ROC(f, y, weights); area > largest+tieTolerance {
+			best, largest = c, area
+		}
+	}
+	return best
 }
 
 // wider is how much larger the standard error of the error is than the one over the rows.

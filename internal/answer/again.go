@@ -18,7 +18,10 @@ import (
 
 // chosenAgain are exact cross-validations over the same folds: of the model, and of models that are chosen
 // again on the rows outside each fold.
-type chosenAgain struct{ model, chosen *report.Answer }
+type chosenAgain struct {
+	model, chosen *report.Answer
+	foldOf        []int // of each row
+}
 
 // chooseAgain computes these once.
 func (s *Study) chooseAgain(ctx context.Context, seed uint64) (a chosenAgain, err error) {
@@ -29,8 +32,18 @@ func (s *Study) chooseAgain(ctx context.Context, seed uint64) (a chosenAgain, er
 	if s.Model.Set.N() > fewRows {
 		v.Folds = min(againFolds, v.Folds)
 	}
-	if a.model, err = s.CrossValidate(ctx, v); err != nil {
+	folds, _, err := partitions(&v, s)
+	if err == nil {
+		a.model, err = s.CrossValidate(ctx, v)
+	}
+	if err != nil {
 		return a, err
+	}
+	a.foldOf = make([]int, s.Model.Set.N())
+	for k, rows := range folds {
+		for _, i := range rows {
+			a.foldOf[i] = k
+		}
 	}
 	v.Anew, v.Choose = "a model chosen", s.chooseAfresh
 	if a.chosen, err = s.CrossValidate(ctx, v); err == nil && ctx.Err() == nil {
@@ -57,22 +70,24 @@ func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec,
 
 // correct corrects risks by cross-validations over the same folds, with the choice made again and without:
 // times the ratio of their errors, or plus the difference where a loss takes steps and errors may be 0. The
-// standard errors contain that of the difference, over rows.
-func (s *Study) correct(found []*risk, again, plain *report.Answer) {
+// standard errors contain that of the difference.
+func (s *Study) correct(found []*risk, a chosenAgain) {
 	steps := loss.TraitsOf(s.Test).Steps
 	for k, x := range found {
-		a, b := again, plain
+		again, plain := a.chosen, a.model
 		if k > 0 {
-			a, b = again.Targets[again.Names[k-1]], plain.Targets[plain.Names[k-1]]
+			name := plain.Names[k-1]
+			again, plain = again.Targets[name], plain.Targets[name]
 		}
-		x.again = floats.SubTo(make([]float64, len(x.each)), a.Examples.Each, b.Examples.Each)
-		if ratio := float64(a.Error / b.Error); !steps && ratio > 0 && !math.IsInf(ratio, 0) {
+		x.again = floats.SubTo(make([]float64, len(x.each)), again.Examples.Each, plain.Examples.Each)
+		if ratio := float64(again.Error / plain.Error); !steps && ratio > 0 && !math.IsInf(ratio, 0) {
 			x.error, x.se = x.error*ratio, x.se*ratio
 			floats.Scale(ratio, x.each)
 		} else {
-			x.error = math.Max(0, x.error+float64(a.Error-b.Error))
+			x.error = math.Max(0, x.error+float64(again.Error-plain.Error))
 			floats.Add(x.each, x.again)
 		}
+		x.foldOf = a.foldOf
 		x.addSpread(x.again, s.Model.Set)
 	}
 }

@@ -67,7 +67,7 @@ func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err er
 	if again && err == nil {
 		var a chosenAgain
 		if a, err = s.chooseAgain(ctx, seed); err == nil {
-			s.correct(c.risks, a.chosen, a.model)
+			s.correct(c.risks, a)
 		}
 	}
 	for _, x := range c.risks {
@@ -175,19 +175,32 @@ func (x *risk) less(y *risk, set *dataset.Set, folds [][]int, each int) *risk {
 			floats.AddScaled(off, float64(1-2*i), again)
 		}
 	}
+	if d.foldOf = x.foldOf; d.foldOf == nil {
+		d.foldOf = y.foldOf
+	}
 	d.addSpread(off, set)
 	return d
 }
 
-// addSpread adds the standard error of a mean over the rows to that of a risk.
+// addSpread adds the standard error of a mean over the rows to that of a risk: over folds, if that is more,
+// because a choice has one effect on all rows of its fold. Few folds then leave few degrees of freedom
+// (Welch and Satterthwaite).
 func (x *risk) addSpread(each []float64, set *dataset.Set) {
 	se, _ := calibration.StandardError(each, set.Weights, set.Groups)
-	x.se = math.Hypot(x.se, float64(se))
+	over, folds := calibration.StandardError(each, set.Weights, x.foldOf)
+	total := math.Hypot(x.se, float64(max(se, over)))
+	if x.foldOf != nil && over > se {
+		x.freedom = (folds - 1) * math.Pow(total/float64(over), 4)
+	}
+	x.se = total
 }
 
 // difference is a difference of risks with its interval.
 func (x *risk) difference(set *dataset.Set, level float64) *report.Difference {
 	freedom := calibration.Effective(set.N(), set.Weights, set.Groups) - 1
+	if x.freedom > 0 {
+		freedom = math.Min(freedom, x.freedom)
+	}
 	d := calibration.Student(x.error, x.se, math.Max(1, freedom), level)
 	if d.By = "examples"; x.inner != nil {
 		d.By = "nested folds"
@@ -227,7 +240,7 @@ func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err er
 
 // quoteOf is the quote of a risk, with an interval of a level.
 func (x *risk) quoteOf(testLoss string, set *dataset.Set, level float64) report.Quote {
-	units, freedom := calibration.Effective(set.N(), set.Weights, set.Groups), 0.0
+	units, freedom := calibration.Effective(set.N(), set.Weights, set.Groups), x.freedom
 	if set.Groups != nil {
 		freedom = math.Max(1, units-1)
 	}
@@ -275,9 +288,9 @@ func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation,
 		c.by.Folds, c.by.Repeats = a.Folds, a.Repeats
 		plain := v
 		plain.Choose, plain.Permutations, plain.Metrics, plain.ErrorsAlone = nil, 0, nil, true
-		var without *report.Answer
-		if without, err = s.CrossValidate(ctx, plain); err == nil {
-			s.correct(c.risks, a, without)
+		again := chosenAgain{chosen: a}
+		if again.model, err = s.CrossValidate(ctx, plain); err == nil {
+			s.correct(c.risks, again)
 		}
 	}
 	s.quote(ctx, a, c, err, level, centred)

@@ -37,10 +37,12 @@ func partitionsOf(rows int) int { return max(1, min(16, 1600/rows)) }
 // without a fold.
 type risk struct {
 	error, se, plain, fall float64
+	freedom                float64       // degrees of the standard error; 0: many
 	each                   []float64     // by row
 	outer                  [][]float64   // by fold: the losses of its rows
 	inner                  [][][]float64 // by fold and other fold of its partition, see pairs; nil: none
 	again                  []float64     // by row: what making the choice again adds; nil: nothing
+	foldOf                 []int         // of each row: the fold without which it was made; nil: unknown
 }
 
 // manyChosen reports whether more was chosen than a grid has.

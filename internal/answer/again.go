@@ -68,6 +68,14 @@ func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec,
 	return r.Spec, nil
 }
 
+// ofAllRows is the part of what a choice without each of K folds adds to errors that a choice by all rows does:
+// half is how much too low errors on rows that chose are, for any K; half is how much the chosen model errs
+// more, which a K-th fewer rows raise by K/(K - 1).
+func ofAllRows(folds int) float64 {
+	k := float64(folds)
+	return 2 * (k - 1) / (2*k - 1)
+}
+
 // correct corrects risks by cross-validations over the same folds, with the choice made again and without:
 // times the ratio of their errors, or plus the difference where a loss takes steps and errors may be 0. The
 // standard errors contain that of the difference.
@@ -80,12 +88,14 @@ func (s *Study) correct(found []*risk, a chosenAgain) {
 			again, plain = again.Targets[name], plain.Targets[name]
 		}
 		x.again = floats.SubTo(make([]float64, len(x.each)), again.Examples.Each, plain.Examples.Each)
-		if ratio := float64(again.Error / plain.Error); !steps && ratio > 0 && !math.IsInf(ratio, 0) {
+		part, ratio := ofAllRows(plain.Folds), float64(again.Error/plain.Error)
+		if !steps && ratio > 0 && !math.IsInf(ratio, 0) {
+			ratio = math.Pow(ratio, part)
 			x.error, x.se = x.error*ratio, x.se*ratio
 			floats.Scale(ratio, x.each)
 		} else {
-			x.error = math.Max(0, x.error+float64(again.Error-plain.Error))
-			floats.Add(x.each, x.again)
+			x.error = math.Max(0, x.error+part*float64(again.Error-plain.Error))
+			floats.AddScaled(x.each, part, x.again)
 		}
 		x.foldOf = a.foldOf
 		x.addSpread(x.again, s.Model.Set)
@@ -119,7 +129,7 @@ func (s *Study) choose(ctx context.Context, seed uint64) (none report.Checks) {
 			}
 		}
 		if ratio := squares[1] / squares[0]; ratio > 1 {
-			s.choice[p.number] = math.Sqrt(ratio)
+			s.choice[p.number] = math.Pow(ratio, ofAllRows(all.model.Folds)/2)
 		}
 	}
 	return nil

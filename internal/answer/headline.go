@@ -182,14 +182,19 @@ func (x *risk) less(y *risk, set *dataset.Set, folds [][]int, each int) *risk {
 	return d
 }
 
-// addSpread adds the standard error of a mean over the rows to that of a risk: over folds, if that is more,
-// because a choice has one effect on all rows of its fold. Few folds then leave few degrees of freedom
-// (Welch and Satterthwaite).
+// addSpread adds the standard error of a mean over the rows to that of a risk: over folds, if that is more
+// and they are enough to tell, because a choice has one effect on all rows of its fold. Few folds leave few
+// degrees of freedom (Welch and Satterthwaite).
 func (x *risk) addSpread(each []float64, set *dataset.Set) {
+	const enough = 5
 	se, _ := calibration.StandardError(each, set.Weights, set.Groups)
 	over, folds := calibration.StandardError(each, set.Weights, x.foldOf)
-	total := math.Hypot(x.se, float64(max(se, over)))
-	if x.foldOf != nil && over > se {
+	spread := max(se, over)
+	if x.foldOf == nil || folds < enough {
+		spread = se
+	}
+	total := math.Hypot(x.se, float64(spread))
+	if spread > se {
 		x.freedom = (folds - 1) * math.Pow(total/float64(over), 4)
 	}
 	x.se = total

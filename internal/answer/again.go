@@ -68,9 +68,9 @@ func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec,
 	return r.Spec, nil
 }
 
-// ofAllRows is the part of what a choice without each of K folds adds to errors that a choice by all rows does:
-// half is how much too low errors on rows that chose are, for any K; half is how much the chosen model errs
-// more, which a K-th fewer rows raise by K/(K - 1).
+// ofAllRows is the part of what a choice without each of K folds adds to errors that a choice by all rows
+// does: half is how much too low errors on rows that chose are, for any K; half is how much the chosen
+// model errs more, which a K-th fewer rows raise by K/(K - 1).
 func ofAllRows(folds int) float64 {
 	k := float64(folds)
 	return 2 * (k - 1) / (2*k - 1)

@@ -39,9 +39,10 @@ var holding = map[string][]string{
 }
 
 // conditional are flags that matter where something happens that need not: where the engine is of low rank,
-// where resamples do not reach an accuracy, where the choice of a model makes its errors too small. One value
-// of by is the line's.
-var conditional = []string{"rank-tol", "rank-error", "accuracy", "grid/by", "predict/chosen", "train/chosen"}
+// where resamples do not reach an accuracy, where the choice of a model makes its errors too small and
+// would not be made again anyway. One value of by is the line's.
+var conditional = []string{"rank-tol", "rank-error", "accuracy", "grid/by", "predict/chosen", "train/chosen",
+	"tune/nested"}
 
 // TestFlagsHaveEffects: each flag of each command about DATA, with another value than the default, changes
 // the answer, or is refused with status 2, for numbers, two classes, three classes and several targets.

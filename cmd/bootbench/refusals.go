@@ -101,6 +101,8 @@ func (o *options) idleOn(command string, set *dataset.Set) error {
 				"max-sweeps"}},
 		{classes && command == "predict" && !o.asked.Sets, "the classes have probabilities, or --sets",
 			[]string{"level"}},
+		{classes && command == "curve" && o.loss != "" && !o.Given("chosen"),
+			"the error of several classes has an interval if the rows chose the model", []string{"level"}},
 		{!labels, "numbers have intervals", []string{"sets"}},
 		{classes && command == "predict" && !o.Given("sample"), "no resamples are drawn", []string{"seed"}},
 		{classes && command == "rows", "exact fits judge the rows", []string{"tol", "max-sweeps"}},

@@ -541,6 +541,12 @@ func TestExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	patients := write(t, "patients.csv", csvOf("patient,age,dose,outcome", 60, func(i int) []any {
+		return []any{i / 4, i * 7 % 13, i * 5 % 11, i*7%13 + i%3}
+	}))
+	if err := os.Rename(patients, "patients.csv"); err != nil {
+		t.Fatal(err)
+	}
 	all := commands()
 	train := slices.IndexFunc(all, func(c *cobra.Command) bool { return c.Name() == "train" })
 	all[0], all[train] = all[train], all[0] // it makes the file that predict reads

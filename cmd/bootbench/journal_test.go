@@ -84,7 +84,7 @@ func TestJournals(t *testing.T) {
 		"estimate --loss hinge --C 1 --refine 270 " + blobs:                                    3,
 		"estimate --refine 130 " + blobs:                                                       2,
 		"predict --loss logistic --C 1 --refine 150 --test synthetic:blobs,n=20,d=3 " + blobs:  2,
-		"tune synthetic:friedman1,n=60":                                                        24,
+		"tune synthetic:friedman1,n=120":                                                       4,
 		on("curve --ratio 0.3:3:7 --refine 20"):                                                7,
 		"grid --loss hinge --over gamma=0.1,0.2 --over C=0.1,1 " + blobs:                       4,
 		"compare --loss square --noise 1 --sizes 20,10 --resamples 5 synthetic:friedman1,n=20": 2,

@@ -254,8 +254,8 @@ func TestBridges(t *testing.T) {
 		}
 		python.runs(t,
 			"from bootbench import *\nfrom sklearn.utils.estimator_checks import check_estimator\n"+
-				"check_estimator(BootbenchRegressor())\ncheck_estimator(BootbenchClassifier())\n"+
-				"print('passed')\n",
+				"check_estimator(BootbenchRegressor(('--loss', 'square', '--noise', '0.1')))\n"+
+				"check_estimator(BootbenchClassifier(('--loss', 'hinge', '--C', '1')))\nprint('passed')\n",
 			"passed")
 	})
 }

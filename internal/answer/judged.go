@@ -61,7 +61,7 @@ func (s *Study) AddMeasure(ctx context.Context, a *report.Answer, seed uint64, l
 	}
 	mean, se := stat.Mean(x.each, set.Weights), x.wider*m.SE(x.each, y, set.Weights, set.Groups)
 	lower, upper := m.Interval(mean, se, float64(set.N()), units, level, freedom)
-	a.Judged = &report.Judged{By: m.String(), Value: report.Number(m.Value(mean)), SE: report.Number(se),
+	a.Judged = &report.Measured{By: m.String(), Value: report.Number(m.Value(mean)), SE: report.Number(se),
 		Lower: report.Number(lower), Upper: report.Number(upper)}
 	if !m.ByProbability() {
 		return

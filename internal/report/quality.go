@@ -47,9 +47,9 @@ func (q *Quality) Check(testError Number) Checks {
 		"%s: it has learned nothing of use", text)}
 }
 
-// Judged is what the model of all rows is expected to have by the measure of --judge, corrected for a choice
+// Measured is what the model of all rows is expected to have by the measure of --judge, corrected for a choice
 // of the model on these rows, with an interval.
-type Judged struct {
+type Measured struct {
 	By    string `json:"by"`
 	Value Number `json:"value"`
 	SE    Number `json:"se"`

@@ -47,8 +47,8 @@ func (q *Quality) Check(testError Number) Checks {
 		"%s: it has learned nothing of use", text)}
 }
 
-// Measured is what the model of all rows is expected to have by the measure of --judge, corrected for a choice
-// of the model on these rows, with an interval.
+// Measured is what the model of all rows is expected to have by the measure of --judge, corrected for a
+// choice of the model on these rows, with an interval.
 type Measured struct {
 	By    string `json:"by"`
 	Value Number `json:"value"`

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Formatting, vet and staticcheck, for both builds, and for that with MPI where it is
-# installed, and every fuzz target for some executions.
+# Formatting, vet and staticcheck, for both builds, and for that with MPI where it is installed.
 set -eu
 staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # A tab counts as 4 columns.
@@ -24,8 +23,3 @@ for tags in "" openblas $mpi; do
 	go run "$staticcheck" -tags "$tags" ./...
 done
 go mod verify
-# The readers, a few seconds each, with OpenBLAS where it is installed: by number, since go test
-# may fail with "context deadline exceeded" where a time ends in the middle of an execution.
-if pkg-config --exists openblas 2>/dev/null; then
-	sh scripts/fuzz.sh 2000x
-fi

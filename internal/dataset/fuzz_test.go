@@ -172,6 +172,7 @@ func FuzzParquet(f *testing.F) {
 		f.Add(parquetFile(f, rows))
 	}
 	f.Add([]byte("PAR1\x15\x00PAR1"))
+	f.Add([]byte("PAR1\xf8\xffPAR1")) // a footer of 4 GiB
 	fuzzFile(f, "fuzz.parquet")
 }
 

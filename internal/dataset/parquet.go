@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -20,9 +21,13 @@ const pandasIndex = "__index_level_0__"
 // openParquet reads a Parquet file: a flat schema of numbers, booleans (the texts False and True, as in
 // pandas) and texts; nulls are missing. The index of pandas comes first and without a name, as in CSV.
 func openParquet(f *source, opt Options) (*rows, error) {
+	const damaged = "not a Parquet file, or damaged: %v"
+	if err := checkFooter(f); err != nil {
+		return nil, fmt.Errorf(damaged, err)
+	}
 	file, err := parquet.OpenFile(f.file, f.size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
-		return nil, fmt.Errorf("not a Parquet file, or damaged: %v", err)
+		return nil, fmt.Errorf(damaged, err)
 	}
 	for _, group := range file.Metadata().RowGroups { // whose pages are read at a time
 		bytes := 0.0
@@ -82,6 +87,22 @@ func openParquet(f *source, opt Options) (*rows, error) {
 		}
 	}
 	return r, nil
+}
+
+// checkFooter checks that the footer, which is read in one piece, is not longer than the file: a file ends
+// with four bytes of its length and the four of PAR1.
+func checkFooter(f *source) error {
+	var end [8]byte
+	if f.size < int64(len(end)) {
+		return io.ErrUnexpectedEOF
+	}
+	if _, err := f.file.ReadAt(end[:], f.size-int64(len(end))); err != nil {
+		return err
+	}
+	if length := binary.LittleEndian.Uint32(end[:]); int64(length) > f.size-int64(len(end)) {
+		return fmt.Errorf("a footer of %d bytes in a file of %d", length, f.size)
+	}
+	return nil
 }
 
 // leaf is a leaf of the schema: the column of its values, and the conversion to cells, nil if there is none.

@@ -24,7 +24,7 @@ import (
 var floors = [][]string{
 	{"blas", "internal/testutil",
 		"loss/internal/normal", "resample", "cmd/bootbench/internal/console", "cmd/bootbench/internal/files",
-		"cmd/bootbench/internal/flags", "cmd/bootbench/internal/usage"},
+		"cmd/bootbench/internal/flags", "cmd/bootbench/internal/usage", "cmd/internal/steps"},
 	{"linalg/internal/core", "loss/internal/counts", "cmd/bootbench/internal/journal"},
 	{"linalg"},
 	{"internal/dataset", "kernel", "linalg/scalapack", "loss", "train"},

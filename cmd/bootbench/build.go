@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"runtime"
@@ -10,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -31,30 +30,23 @@ type problem struct {
 
 // loadData reads DATA, and records its digest for a journal. merge looks for files at their old place, or at
 // the same relative path.
-func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
+func (a *app) loadData(o *options, path string) *dataset.Set {
 	decides := func(name string) bool { return name != "unseen" && o.Given(name) }
 	kept := a.options.journal != "" || a.tasks.merging
 	if asked := slices.IndexFunc(dataNames, decides); asked >= 0 && slices.Contains(dataset.Names(), path) {
-		return nil,
-			usage.Errorf("--%s: the embedded set %s is as it is; datasets --export %[2]s FILE writes it "+
-				"to a file", dataNames[asked], path)
+		refuse("--%s: the embedded set %s is as it is; datasets --export %[2]s FILE writes it to a file",
+			dataNames[asked], path)
 	} else if path == "-" && kept {
-		return nil,
-			usage.Errorf("standard input cannot be read again, which --journal needs: save it as a file")
+		refuse("standard input cannot be read again, which --journal needs: save it as a file")
 	}
 	if o.maxMemory > 0 {
 		debug.SetMemoryLimit(o.maxMemory)
 	}
 	place := a.tasks.place(path)
-	if err := a.reads(place); err != nil {
-		return nil, err
-	}
-	set, err := dataset.Load(place, o.readOptions(a.console.In))
-	if err != nil {
-		return nil, err
-	}
+	a.reads(place)
+	set := steps.Must(dataset.Load(place, o.readOptions(a.console.In)))
 	if set.N() < 3 {
-		return nil, usage.Errorf("%s: %d rows are too few: at least 3 are needed, and some 20 for errors "+
+		refuse("%s: %d rows are too few: at least 3 are needed, and some 20 for errors "+
 			"that tell something", path, set.N())
 	}
 	if _, err := os.Stat(place); err == nil || path == "-" {
@@ -67,78 +59,64 @@ func (a *app) loadData(o *options, path string) (*dataset.Set, error) {
 		a.tasks.digests = append(a.tasks.digests, set.Digest())
 	}
 	a.found.Add(answer.CheckData(set)...)
-	return set, o.idleOn(a.command.name, set)
+	o.idleOn(a.command.name, set)
+	return set
 }
 
 // read reads DATA, chooses its model unless that is given, and draws a sample of its rows: see draw.
-func (a *app) read(o *options, path string, size sampler) (*problem, error) {
+func (a *app) read(o *options, path string, size sampler) (p *problem) {
 	if o.sample > 0 && o.wholeDesign() {
-		return nil, usage.Errorf("--sample draws single rows: leave it out where groups, strata, " +
+		refuse("--sample draws single rows: leave it out where groups, strata, " +
 			"folds or blocks are given, rows have counts, or the kernel is precomputed")
 	}
 	a.console.Progress("reading", 0, 1)
 	began := time.Now()
-	set, err := a.loadData(o, path)
-	if err != nil {
-		return nil, err
-	}
-	var p *problem
+	set := a.loadData(o, path)
 	if _, known := model.PresetFor(set); known || !o.open() {
-		p, err = o.given(set)
+		p = o.given(set)
 	} else {
-		p, err = a.search(o, set)
-	}
-	if err != nil {
-		return nil, err
+		p = a.search(o, set)
 	}
 	if o.nested && len(p.spec.Chosen) == 0 && a.command.name != "cv" {
-		return nil, usage.Errorf("--nested makes the choice of the model again, and this one is given: " +
+		refuse("--nested makes the choice of the model again, and this one is given: " +
 			"leave out --nested, or say by --chosen what DATA has chosen")
 	}
 	p.readS = time.Since(began).Seconds() - p.choice.seconds
-	return p, o.draw(a.ctx, p, size)
+	o.draw(a.ctx, p, size)
+	return p
 }
 
 // search is the problem whose model a search chooses, by cross-validation: neither the user nor a preset
 // gives a loss, or the user gives one without any of its parameters.
-func (a *app) search(o *options, set *dataset.Set) (*problem, error) {
+func (a *app) search(o *options, set *dataset.Set) *problem {
 	if o.Given("chosen") {
-		return nil, usage.Errorf("--chosen is of a model that is given: here a search chooses, and its " +
-			"choice is known")
+		refuse("--chosen is of a model that is given: here a search chooses, and its choice is known")
 	}
-	search, err := o.search(set)
-	if err != nil {
-		return nil, err
-	}
+	search := o.search(set)
 	p := &problem{flags: o, test: search.Test}
 	search.Scheme, search.Test = nil, nil
-	r, chosen, err := a.choose(search)
-	if err = cmp.Or(err, a.ctx.Err()); err != nil {
-		return nil, err
-	}
+	r, chosen := a.choose(search)
+	steps.Check(a.ctx.Err())
 	p.spec, p.choice = r.Spec, chosen
-	return p, nil
+	return p
 }
 
 // given is the problem of a data set with the model that its preset and the flags give.
-func (o *options) given(set *dataset.Set) (p *problem, err error) {
+func (o *options) given(set *dataset.Set) *problem {
 	if o.kernel == autoKernel {
-		return nil, usage.Errorf("--kernel %s is found by a search: leave out --loss or its parameters, or "+
-			"take tune", autoKernel)
+		refuse("--kernel %s is found by a search: leave out --loss or its parameters, or take tune",
+			autoKernel)
 	}
-	p = &problem{flags: o}
+	p := &problem{flags: o}
 	preset, _ := model.PresetFor(set)
-	if p.spec, p.source, err = o.spec(set, preset); err != nil {
-		return nil, err
-	}
+	p.spec, p.source = o.spec(set, preset)
 	for _, name := range o.chosen {
 		if _, err := p.spec.Hyperparameters(name); err != nil {
-			return nil, usage.Errorf("--chosen %s: %v", name, err)
+			refuse("--chosen %s: %v", name, err)
 		}
 	}
-	p.spec.Chosen = o.chosen
-	p.test, err = o.test(set, set.Name)
-	return p, err
+	p.spec.Chosen, p.test = o.chosen, o.test(set, set.Name)
+	return p
 }
 
 // open reports whether the flags leave the model to a search: no loss, or one with none of its parameters.
@@ -148,21 +126,15 @@ func (o *options) open() bool {
 }
 
 // build computes the kernel matrix.
-func (a *app) build(ctx context.Context, p *problem) (*answer.Study, error) {
+func (a *app) build(ctx context.Context, p *problem) *answer.Study {
 	a.console.Progress("kernel matrix", 0, 1)
 	if p.spec.Storage == model.ScaLAPACK {
-		servants, err := a.servants()
-		if err != nil {
-			return nil, err
-		}
-		p.spec.Servants = servants
+		p.spec.Servants = steps.Must(a.servants())
 	}
-	s, err := answer.New(ctx, p.spec, p.test)
-	if err != nil {
-		return nil, err
-	}
+	s := steps.Must(answer.New(ctx, p.spec, p.test))
 	addOrigin(a, s, p)
-	return s, ctx.Err()
+	steps.Check(ctx.Err())
+	return s
 }
 
 // addOrigin adds the origin of its problem to a study.
@@ -190,32 +162,24 @@ func addOrigin(a *app, study *answer.Study, p *problem) {
 }
 
 // ask builds the study of a problem, opens the journal for its exact fits, and delivers its answer.
-func (a *app) ask(p *problem, question func(s *answer.Study) (report.Result, error)) error {
-	s, err := a.build(a.ctx, p)
-	if err == nil {
-		err = a.keepFits(s, p.choice)
-	}
-	if err != nil {
-		return err
-	}
-	return a.answer(question(s))
+func (a *app) ask(p *problem, question func(s *answer.Study) report.Result) {
+	s := a.build(a.ctx, p)
+	a.keepFits(s, p.choice)
+	a.answer(question(s))
 }
 
 // row is a complete estimate as a row of a table.
-func row(a *app, s *answer.Study, q answer.Question) (*report.Answer, error) {
+func row(a *app, s *answer.Study, q answer.Question) *report.Answer {
 	began := time.Now()
-	e, err := s.Estimate(a.ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.ctx.Err(); err != nil && e.Status == answer.Cancelled { // an incomplete solve is not kept
-		return nil, err
+	e := steps.Must(s.Estimate(a.ctx, q))
+	if e.Status == answer.Cancelled { // an incomplete solve is not kept
+		steps.Check(a.ctx.Err())
 	}
 	if e.Time.Solve == 0 {
 		e.Time.Solve = time.Since(began).Seconds()
 	}
 	a.spent(&e.Cost)
-	return e, nil
+	return e
 }
 
 // largeModel is the memory of a model above which GOGC is largeModelGC.

@@ -15,6 +15,7 @@ import (
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/dataset"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
@@ -31,7 +32,7 @@ type command struct {
 	defaults map[string]string // defaults that differ from other commands'
 	losses   []string          // losses that it trains; nil: all
 	out      string            // its files in --out; "-": it has no --out
-	run      func(a *app, o *options, args []string) error
+	run      func(a *app, o *options, args []string)
 }
 
 //go:embed help
@@ -135,52 +136,51 @@ func (c *command) cobra(a *app) *cobra.Command {
 		o.List(&a.outputs.ignore, "ignore")
 	}
 	flags.RefuseTwice(cmd.Flags())
-	cmd.Args = func(_ *cobra.Command, args []string) error { return o.checkArguments(c.name, args) }
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		return steps.Run(func() { o.checkArguments(c.name, args) })
+	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		a.command, a.options, a.data = c, o, args
-		if err := report.CheckCodes(a.outputs.ignore); err != nil {
-			return usage.Errorf("--ignore: %w", err)
-		}
-		if err := a.refuse(o, c.name, args); err != nil {
-			return err
-		}
-		return c.run(a, o, args)
+		return steps.Run(func() {
+			if err := report.CheckCodes(a.outputs.ignore); err != nil {
+				refuse("--ignore: %w", err)
+			}
+			a.checkFlags(o, c.name, args)
+			c.run(a, o, args)
+		})
 	}
 	return cmd
 }
 
 // checkArguments refuses a wrong number of arguments: most commands take one DATA.
-func (o *options) checkArguments(name string, args []string) error {
+func (o *options) checkArguments(name string, args []string) {
 	export := map[bool]int{true: 1}[o.exportName != ""]
 	switch n := len(args); {
 	case name == "compare":
 	case name == "merge" && n == 0:
-		return usage.Errorf("merge takes the folders of journals, and here is none")
+		refuse("merge takes the folders of journals, and here is none")
 	case name == "info" && n > 0:
-		return usage.Errorf("info takes no arguments, not %q", args[0])
+		refuse("info takes no arguments, not %q", args[0])
 	case name == "datasets" && n != export:
-		return usage.Errorf("%d arguments: datasets takes a FILE with --export NAME and none without", n)
+		refuse("%d arguments: datasets takes a FILE with --export NAME and none without", n)
 	case slices.Contains([]string{"merge", "info", "datasets"}, name):
 	case name == "predict" && o.model != "" && n > 0:
-		return usage.Errorf("predict takes DATA or --model FILE, not both")
+		refuse("predict takes DATA or --model FILE, not both")
 	case name == "predict" && o.model != "":
-		return o.only(modelPredictFlags, "has no meaning with --model: the file holds a model that is "+
+		o.only(modelPredictFlags, "has no meaning with --model: the file holds a model that is "+
 			"trained once, and its preprocessing")
 	case n != 1:
-		return usage.Errorf("%s takes one DATA, a file or a set (bootbench datasets lists them), not %d",
-			name, n)
+		refuse("%s takes one DATA, a file or a set (bootbench datasets lists them), not %d", name, n)
 	}
-	return nil
 }
 
 // only refuses given flags that are not among those allowed.
-func (o *options) only(allowed []string, why string) (err error) {
+func (o *options) only(allowed []string, why string) {
 	o.Visit(func(f *pflag.Flag) {
-		if err == nil && !slices.Contains(allowed, f.Name) {
-			err = usage.Errorf("--%s %s", f.Name, why)
+		if !slices.Contains(allowed, f.Name) {
+			refuse("--%s %s", f.Name, why)
 		}
 	})
-	return err
 }
 
 // newRoot is the command line of a session.
@@ -191,15 +191,12 @@ func newRoot(a *app) *cobra.Command {
 		SilenceUsage:  true,
 		// with the flags that all commands share
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			err := a.checkOutputs(cmd)
-			if err == nil {
-				err = a.process.begin()
-			}
-			if err == nil {
+			return steps.Run(func() {
+				a.checkOutputs(cmd)
+				steps.Check(a.process.begin())
 				a.console.ShowProgress()
 				a.started = true
-			}
-			return err
+			})
 		},
 	}, "bootbench")
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")

@@ -11,7 +11,7 @@ import (
 
 	"bootbench/bench"
 	"bootbench/blas"
-	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
@@ -26,65 +26,45 @@ import (
 const smallest = 250
 
 // runCompare compares models, or the theory with retraining.
-func runCompare(a *app, o *options, data []string) error {
+func runCompare(a *app, o *options, data []string) {
 	if o.Given("models") {
-		return compareModels(a, o, data)
+		compareModels(a, o, data)
+		return
 	}
-	cases, err := o.compareCases(a, data)
-	if err != nil {
-		return err
-	}
+	cases := o.compareCases(a, data)
 	settings := bench.Settings{Ratios: o.ratios, Resamples: o.how.Resamples,
 		Seed: o.asked.Seed, Workers: min(cmp.Or(o.how.Workers, runtime.GOMAXPROCS(0)), o.how.Resamples),
 		Solve: o.asked.Solve, Scheme: o.scheme, Folds: o.folds, Progress: a.console.Progress}
 	if !o.Given("resamples") {
 		settings.Limit = bench.DefaultLimit
 	}
-	tasks, err := bench.CompareTasks(cases, settings)
-	if err != nil {
-		return err
-	}
-	if err := a.openJournal(choice{}); err != nil {
-		return err
-	}
+	tasks := steps.Must(bench.CompareTasks(cases, settings))
+	a.openJournal(choice{})
 	c := &report.Comparison{}
 	for _, of := range cases {
 		c.Data = append(c.Data, of.Title())
 	}
-	return printRows(a, rowRun[report.CompareRow]{
+	printRows(a, rowRun[report.CompareRow]{
 		tasks: tasks, together: 1, document: c,
 		status: func(row report.CompareRow) string { return row.Status },
-		finish: func(rows []report.CompareRow, _ bool) {
-			c.Rows = rows
-		},
+		finish: func(rows []report.CompareRow, _ bool) { c.Rows = rows },
 	})
 }
 
 // compareCases are the cases of DATA, or the default ones.
-func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err error) {
-	if err := o.checkScheme(o.ratios...); err != nil {
-		return nil, err
-	}
+func (o *options) compareCases(a *app, data []string) (cases []bench.Case) {
+	o.checkScheme(o.ratios...)
 	if len(data) == 0 {
 		return o.defaultCases()
 	}
 	for _, path := range data {
-		set, err := a.loadData(o, path)
-		if err != nil {
-			return nil, err
-		}
+		set := a.loadData(o, path)
 		if len(set.Levels()) > 2 || len(set.Columns) > 1 {
-			return nil,
-				usage.Errorf("compare is for numbers or two classes: --positive LABEL sets one class "+
-					"against the others, and one --target at a time is compared; %s has %d classes and %d "+
-					"targets", set.Name,
-					len(set.Levels()), len(set.Columns))
+			refuse("compare is for numbers or two classes: --positive LABEL sets one class against the "+
+				"others, and one --target at a time is compared; %s has %d classes and %d targets", set.Name,
+				len(set.Levels()), len(set.Columns))
 		}
-		p, err := o.given(set)
-		if err != nil {
-			return nil, err
-		}
-		c := bench.Case{Spec: p.spec, Sizes: o.sizes}
+		c := bench.Case{Spec: o.given(set).spec, Sizes: o.sizes}
 		if len(c.Sizes) == 0 { // DATA and its halves, ascending
 			for n := set.N(); n >= smallest || n == set.N(); n /= 2 {
 				c.Sizes = slices.Insert(c.Sizes, 0, n)
@@ -92,14 +72,14 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case, err e
 		}
 		cases = append(cases, c)
 	}
-	return cases, nil
+	return cases
 }
 
 // defaultCases are the cases without DATA.
-func (o *options) defaultCases() ([]bench.Case, error) {
+func (o *options) defaultCases() []bench.Case {
 	for _, name := range slices.Concat(modelNames, dataNames) {
 		if o.Given(name) {
-			return nil, usage.Errorf("--%s is for DATA, and none is given", name)
+			refuse("--%s is for DATA, and none is given", name)
 		}
 	}
 	sizes := o.sizes
@@ -111,11 +91,11 @@ func (o *options) defaultCases() ([]bench.Case, error) {
 			sizes = sizes[:5]
 		}
 	}
-	cases, err := bench.DefaultCases(sizes)
+	cases := steps.Must(bench.DefaultCases(sizes))
 	for i := range cases {
 		o.storage(&cases[i].Spec)
 	}
-	return cases, err
+	return cases
 }
 
 // savedModel is the model of an answer of estimate, predict or retrain.
@@ -132,10 +112,10 @@ type savedModel struct {
 }
 
 // loadModel reads the answer of a command.
-func loadModel(path string) (*savedModel, error) {
+func loadModel(path string) *savedModel {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, usage.Errorf("--models: %w", err)
+		refuse("--models: %w", err)
 	}
 	defer f.Close()
 	const longest = 1 << 30 // with the points of all rows
@@ -145,33 +125,28 @@ func loadModel(path string) (*savedModel, error) {
 		s.Model = s.Targets[s.Names[0]].Model
 	}
 	if err != nil || s.Model == nil {
-		return nil, usage.Errorf(
-			"--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with "+
-				"estimate DATA --json %s)", path, path)
+		refuse("--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with "+
+			"estimate DATA --json %s)", path, path)
 	}
 	if s.Schema != report.Schema {
-		return nil, usage.Errorf(
-			"--models: %s is a document of schema %d, this program reads schema %d: write it again",
+		refuse("--models: %s is a document of schema %d, this program reads schema %d: write it again",
 			path, s.Schema, report.Schema)
 	}
-	return &s, nil
+	return &s
 }
 
 // spec is the specification of the model for a set.
-func (s *savedModel) spec(set *dataset.Set, maxBytes int64) (spec model.Spec, err error) {
+func (s *savedModel) spec(set *dataset.Set, maxBytes int64) model.Spec {
 	m := s.Model
-	spec = model.Spec{Set: set, Kernel: kernel.Spec(m.Kernel), MaxBytes: maxBytes, Bias: m.Bias,
-		Standardize: m.Standardize && set.Sparse == nil, NormalizeTarget: m.NormalizeTarget,
-		Pairs: s.Multiclass == answer.OneAgainstOne, Chosen: m.Chosen}
-	if spec.Loss, err = loss.ByName(m.Loss, m.Parameters); err != nil {
-		return spec, usage.Wrap(err)
-	}
 	about, _ := loss.About(m.Loss)
-	return spec, fitTask(about, set)
+	fitTask(about, set)
+	return model.Spec{Set: set, Loss: lossByName(m.Loss, m.Parameters), Kernel: kernel.Spec(m.Kernel),
+		MaxBytes: maxBytes, Bias: m.Bias, Standardize: m.Standardize && set.Sparse == nil,
+		NormalizeTarget: m.NormalizeTarget, Pairs: s.Multiclass == answer.OneAgainstOne, Chosen: m.Chosen}
 }
 
 // compareModels compares two models on the same examples and the same resamples.
-func compareModels(a *app, o *options, args []string) (err error) {
+func compareModels(a *app, o *options, args []string) {
 	isModel := func(arg string) bool { return strings.HasSuffix(arg, ".json") }
 	files := slices.Clone(o.models)
 	for _, arg := range args {
@@ -181,47 +156,38 @@ func compareModels(a *app, o *options, args []string) (err error) {
 	}
 	data := slices.DeleteFunc(slices.Clone(args), isModel)
 	if len(files) != 2 || len(data) > 1 {
-		return usage.Errorf("--models compares two models on one DATA: compare [DATA] --models A.json "+
+		refuse("--models compares two models on one DATA: compare [DATA] --models A.json "+
 			"B.json; here are %d models and %d data sets", len(files), len(data))
 	}
 	var models [2]*savedModel
 	for k, path := range files {
-		if models[k], err = loadModel(path); err != nil {
-			return err
-		}
+		models[k] = loadModel(path)
 	}
 	if len(data) == 0 {
 		if models[0].Data != models[1].Data {
-			return usage.Errorf("%s is of %s and %s of %s: name the DATA to compare them on", files[0],
-				models[0].Data,
+			refuse("%s is of %s and %s of %s: name the DATA to compare them on", files[0], models[0].Data,
 				files[1], models[1].Data)
 		}
 		data = []string{models[0].Data}
 	}
-	if err := o.agree(files, models); err != nil {
-		return err
-	}
+	o.agree(files, models)
 	d := &report.ModelComparison{Command: "compare", Level: defaultLevel}
 	var sides [2]compared
 	for k, saved := range models {
-		if sides[k], err = leftOutErrors(a, o, saved, data[0]); err != nil {
-			return err
-		}
+		sides[k] = leftOutErrors(a, o, saved, data[0])
 		sides[k].row.Model = files[k]
 		d.Add(*sides[k].row)
 	}
 	one, other := sides[0], sides[1]
 	if one.row.TestLoss != other.row.TestLoss || len(one.theory.Each) != len(other.theory.Each) {
-		return usage.Errorf("%s predicts numbers and %s labels, or the other way round: there is no "+
+		refuse("%s predicts numbers and %s labels, or the other way round: there is no "+
 			"common error", files[0], files[1])
 	}
 	d.Data, d.N = data[0], len(one.theory.Each)
 	if d.N <= mostHeadline {
 		models := [2]*answer.Study{one.study, other.study}
 		found, headlines, err := answer.CompareTrained(a.ctx, models, o.asked.Seed, d.Level)
-		if err != nil {
-			return err
-		}
+		steps.Check(err)
 		d.Trained = found
 		for k := range headlines {
 			d.Models[k].Headline = headlines[k]
@@ -231,7 +197,7 @@ func compareModels(a *app, o *options, args []string) (err error) {
 	if one.exact.Each != nil && other.exact.Each != nil {
 		d.Refined = calibration.Compare(one.exact, other.exact, d.Level)
 	}
-	return a.answer(d, nil)
+	a.answer(d)
 }
 
 // mostInteractions is the number N of examples up to which a comparison computes N x N interactions.
@@ -243,11 +209,9 @@ var modelsFlags = []string{"models", "tol", "max-sweeps", "max-memory", "json", 
 
 // agree refuses answers with different examples, targets or resamples, and flags that contradict them; the
 // features may differ. It takes the scheme from the answers.
-func (o *options) agree(files []string, models [2]*savedModel) error {
-	if err := o.only(modelsFlags, "is not for --models: the answers say how DATA is read and redrawn, and "+
-		"by which models it is predicted; do without it"); err != nil {
-		return err
-	}
+func (o *options) agree(files []string, models [2]*savedModel) {
+	o.only(modelsFlags, "is not for --models: the answers say how DATA is read and redrawn, and by which "+
+		"models it is predicted; do without it")
 	a, b := models[0], models[1]
 	rows := func(s *savedModel) []string { // flags that decide more than the features
 		return slices.DeleteFunc(slices.Clone(s.Reading), func(given string) bool {
@@ -255,21 +219,19 @@ func (o *options) agree(files []string, models [2]*savedModel) error {
 		})
 	}
 	if x, y := rows(a), rows(b); !slices.Equal(x, y) {
-		return usage.Errorf("%s was read with %q and %s with %q: their errors are not of the same examples",
+		refuse("%s was read with %q and %s with %q: their errors are not of the same examples",
 			files[0], x, files[1], y)
 	}
 	if a.Scheme != b.Scheme || a.Design != b.Design || a.Ratio != b.Ratio || a.Folds != b.Folds {
-		return usage.Errorf("%s is of --scheme %s --ratio %v %s and %s of --scheme %s --ratio %v %s: "+
-			"write both with the "+
+		refuse("%s is of --scheme %s --ratio %v %s and %s of --scheme %s --ratio %v %s: write both with the "+
 			"same", files[0], a.Scheme, a.Ratio, a.Design, files[1], b.Scheme, b.Ratio, b.Design)
 	}
 	if strings.Contains(a.Design, "groups") || strings.Contains(a.Design, "blocks") {
-		return usage.Errorf("%s is of resamples %s, and models are compared on those of single rows: "+
+		refuse("%s is of resamples %s, and models are compared on those of single rows: "+
 			"write both without --groups and --blocks, or with --groups none where rows are copies", files[0],
 			a.Design)
 	}
 	o.scheme, o.folds = a.Scheme, a.Folds
-	return nil
 }
 
 // compared are the left-out errors of a model's examples by the theory, and by exact resamples if the loss
@@ -281,35 +243,24 @@ type compared struct {
 }
 
 // leftOutErrors reads DATA as it was for a saved model, and builds and asks that.
-func leftOutErrors(a *app, o *options, saved *savedModel, data string) (c compared, err error) {
+func leftOutErrors(a *app, o *options, saved *savedModel, data string) (c compared) {
 	read, err := with(saved.Reading, &command{takes: dataNames})
 	if err != nil {
-		return c, usage.Errorf("--models: %w", err)
+		refuse("--models: %w", err)
 	}
 	read.maxMemory, read.loss = o.maxMemory, saved.Model.Loss // the loss says what the targets are
-	set, err := a.loadData(read, data)
-	if err != nil {
-		return c, err
-	}
-	p := &problem{flags: read}
-	if p.spec, err = saved.spec(set, o.maxMemory); err != nil {
-		return c, err
-	}
+	set := a.loadData(read, data)
+	p := &problem{flags: read, spec: saved.spec(set, o.maxMemory)}
 	q := answer.Question{Solve: o.asked.Solve, Theory: answer.Yes, Exact: answer.IfPossible,
 		Resamples: autoResamples, Level: defaultLevel}
-	if q.Scheme, err = o.schemeOver(resample.Design{N: set.N()}, o.scheme, saved.Ratio); saved.Design != "" {
-		q.Scheme, err = o.designed(saved.Ratio, set)
+	if saved.Design != "" {
+		q.Scheme = o.designed(saved.Ratio, set)
+	} else {
+		q.Scheme = steps.Must(o.schemeOver(resample.Design{N: set.N()}, o.scheme, saved.Ratio))
 	}
-	if err != nil {
-		return c, err
-	}
-	s, err := a.build(a.ctx, p)
-	if err != nil {
-		return c, err
-	}
-	c.study = s
-	if c.theory, c.exact, c.row, err = s.LeftOut(a.ctx, q, set.N() <= mostInteractions); err == nil {
-		a.ended(c.row.Status)
-	}
-	return c, err
+	c.study = a.build(a.ctx, p)
+	c.theory, c.exact, c.row, err = c.study.LeftOut(a.ctx, q, set.N() <= mostInteractions)
+	steps.Check(err)
+	a.ended(c.row.Status)
+	return c
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"bootbench/bench"
+	"bootbench/cmd/internal/steps"
 	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
@@ -40,23 +41,15 @@ func growingSample(_ context.Context, spec model.Spec) int {
 }
 
 // runCurve reads DATA and builds its model, and solves at every ratio.
-func runCurve(a *app, o *options, data []string) error {
-	q, err := o.question()
-	if err != nil {
-		return err
-	}
+func runCurve(a *app, o *options, data []string) {
+	q := o.question()
 	size, growing := standard.DefaultSample, !o.Given("ratio", "scheme", "blocks", "folds")
 	if growing { // extrapolate to more rows, by the errors of the examples
 		o.scheme, o.ratios = resample.Subsample{}.Name(), nil
 		size, q.NoPoints = growingSample, false
 	}
-	if err := o.checkScheme(o.ratios...); err != nil {
-		return err
-	}
-	p, err := a.read(o, data[0], size)
-	if err != nil {
-		return err
-	}
+	o.checkScheme(o.ratios...)
+	p := a.read(o, data[0], size)
 	if n := p.spec.Set.N(); growing {
 		units := n
 		if groups := p.spec.Set.Groups; groups != nil {
@@ -70,18 +63,12 @@ func runCurve(a *app, o *options, data []string) error {
 	}
 	path := &answer.Path{}
 	for i, ratio := range o.ratios {
-		if q.Scheme, err = o.designed(ratio, p.spec.Set); err != nil {
-			return err
-		}
+		q.Scheme = o.designed(ratio, p.spec.Set)
 		q.Label = fmt.Sprintf("ratio %.4g, %d of %d", q.Scheme.Mean(), i+1, len(o.ratios))
 		path.Questions = append(path.Questions, q)
 	}
-	if path.Study, err = a.build(a.ctx, p); err != nil {
-		return err
-	}
-	if err := a.openJournal(p.choice); err != nil {
-		return err
-	}
+	path.Study = a.build(a.ctx, p)
+	a.openJournal(p.choice)
 	set := path.Model.Set
 	doc := &report.Curve{Command: "curve", Subject: path.Subject, Scheme: q.Scheme.Name(),
 		TestLoss: path.Test.Name()}
@@ -92,23 +79,15 @@ func runCurve(a *app, o *options, data []string) error {
 	for i, q := range path.Questions {
 		name := fmt.Sprintf("%s, ratio %v", set.Name, q.Scheme.Mean())
 		key := estimateKey(&path.Model.Spec, path.Test, q)
-		tasks = append(tasks, task(name, key, func() (r report.Answer, err error) {
-			q, err := path.At(a.ctx, i)
-			if err != nil {
-				return r, err
-			}
-			e, err := row(a, path.Study, q)
-			if err == nil {
-				r = *e
-			}
-			return r, err
+		tasks = append(tasks, task(name, key, func() report.Answer {
+			return *row(a, path.Study, steps.Must(path.At(a.ctx, i)))
 		}))
 	}
 	var shown report.RowResult[report.Answer] = doc
 	if growing {
 		shown = report.Growing{Curve: doc}
 	}
-	return printRows(a, rowRun[report.Answer]{
+	printRows(a, rowRun[report.Answer]{
 		tasks: tasks, together: answer.PathLength, document: shown,
 		status: func(e report.Answer) string { return e.Status },
 		finish: func(results []report.Answer, complete bool) {

@@ -2,17 +2,16 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"slices"
 
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/fits"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/report"
 )
 
 // deliver prints an answer and writes its files.
-func (a *app) deliver(g *report.Sheet) error {
+func (a *app) deliver(g *report.Sheet) {
 	a.mustFinish()
 	if g.Findings != nil {
 		g.Findings.Add(a.found.Checks...)
@@ -33,22 +32,15 @@ func (a *app) deliver(g *report.Sheet) error {
 		g.JSON = g.Result
 	}
 	if g.Covariance != nil && a.options.covarianceMatrix != "" {
-		c, err := g.Covariance()
-		if err == nil {
-			err = writeMatrix(a.options.covarianceMatrix, c.Rows, c.Cols, c.Data)
-		}
-		if err != nil {
-			return err
-		}
+		c := steps.Must(g.Covariance())
+		writeMatrix(a.options.covarianceMatrix, c.Rows, c.Cols, c.Data)
 	}
 	if a.options.csv == "-" {
 		g.Text = g.Table.WriteCSV
-	} else if err := a.write(a.options.csv, g.Table.WriteCSV); err != nil {
-		return err
+	} else {
+		a.write(a.options.csv, g.Table.WriteCSV)
 	}
-	if err := a.print(g.Text); err != nil {
-		return err
-	}
+	a.print(g.Text)
 	if g.Findings != nil {
 		a.say(g.Findings)
 	}
@@ -57,13 +49,10 @@ func (a *app) deliver(g *report.Sheet) error {
 		a.console.Warn("interrupted: this is what was finished")
 	}
 	document := func(w io.Writer) error { return report.WriteDocument(flagWriter{w}, g.JSON) }
-	if err := a.write(a.outputs.json, document); err != nil {
-		return err
+	a.write(a.outputs.json, document)
+	if a.outputs.out != "" && !a.tasks.sharded() { // merge does it for shards
+		a.writeFolder(g, document)
 	}
-	if a.outputs.out == "" || a.tasks.sharded() { // merge does it for shards
-		return nil
-	}
-	return a.writeFolder(g, document)
 }
 
 // say prints the checks and, with --verbose, the remarks.
@@ -80,37 +69,27 @@ func (a *app) say(f *report.Findings) {
 }
 
 // write writes to a file, - for standard output, "" for none.
-func (a *app) write(path string, write func(io.Writer) error) error {
+func (a *app) write(path string, write func(io.Writer) error) {
 	switch path {
 	case "":
-		return nil
 	case "-":
-		return write(a.console.Out)
+		steps.Check(write(a.console.Out))
+	default:
+		steps.Check(files.Replace(path, write))
 	}
-	return files.Replace(path, write)
 }
 
-// answer delivers an answer, unless there is none, or other processes have parts of it.
-func (a *app) answer(r report.Result, err error) error {
-	switch {
-	case errors.Is(err, fits.ErrElsewhere):
-		return a.elsewhere()
-	case err != nil:
-		return err
-	}
-	return a.deliver(report.SheetOf(r, a.options.asked.NoPoints))
-}
+// answer delivers an answer.
+func (a *app) answer(r report.Result) { a.deliver(report.SheetOf(r, a.options.asked.NoPoints)) }
 
 // writeFolder writes the files of --out: the document, the numbers, report.html, and the figures with their
 // numbers as CSV.
-func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err error) {
+func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) {
 	a.console.Progress("writing the report", 0, 1)
 	defer a.console.Clear()
 	p := report.Page{Sheet: g, Command: a.line(), System: system()}
 	write := func(name string, write func(io.Writer) error) {
-		if err == nil {
-			err = a.outputs.folder.Replace(name, write)
-		}
+		steps.Check(a.outputs.folder.Replace(name, write))
 	}
 	if g.CSV != "" {
 		write(g.CSV, g.Table.WriteCSV)
@@ -128,15 +107,13 @@ func (a *app) writeFolder(g *report.Sheet, document func(io.Writer) error) (err 
 		p.Files = append(p.Files, numbers)
 	}
 	write("report.html", func(w io.Writer) error { return p.WriteHTML(flagWriter{w}) })
-	return err
 }
 
 // print calls write with standard output, unless the JSON document goes there.
-func (a *app) print(write func(io.Writer) error) error {
+func (a *app) print(write func(io.Writer) error) {
 	a.mustFinish()
 	a.console.Clear()
-	if a.outputs.json == "-" {
-		return nil
+	if a.outputs.json != "-" {
+		steps.Check(write(a.console.Out))
 	}
-	return write(a.console.Out)
 }

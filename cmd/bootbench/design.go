@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/report"
@@ -15,21 +16,20 @@ import (
 )
 
 // checkScheme refuses settings of the scheme that are wrong for any DATA.
-func (o *options) checkScheme(ratios ...float64) error {
+func (o *options) checkScheme(ratios ...float64) {
 	kfold := o.scheme == resample.KFold{}.Name()
 	if o.Given("folds") && !kfold && (o.Lookup("by") == nil || o.by != tune.Folds) {
-		return usage.Errorf("--folds belongs to --scheme kfold, not to %s", o.scheme)
+		refuse("--folds belongs to --scheme kfold, not to %s", o.scheme)
 	}
 	for _, ratio := range ratios {
 		switch {
 		case kfold && o.Given("ratio") && ratio != 1:
-			return usage.Errorf("--ratio: --scheme kfold takes --folds instead")
+			refuse("--ratio: --scheme kfold takes --folds instead")
 		case ratio > 1 && (o.scheme == "subsample" || o.scheme == "bernoulli"):
-			return usage.Errorf("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice",
-				ratio, o.scheme)
+			refuse("--ratio is %v, must be at most 1 with --scheme %s: nothing is drawn twice", ratio,
+				o.scheme)
 		}
 	}
-	return nil
 }
 
 // schemeOver is a scheme by its name at a ratio over a design.
@@ -49,7 +49,7 @@ func (o *options) schemeOver(d resample.Design, name string, ratio float64) (res
 
 // designed is the scheme at a ratio over the groups, strata and blocks of a data set; stratified by class if
 // one is small, unless a scheme was given, or a class has too few rows for the ratio.
-func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, error) {
+func (o *options) designed(ratio float64, set *dataset.Set) resample.Scheme {
 	n, given, note := set.N(), o.Given("scheme"), ""
 	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: o.blocks}
 	if d.Block < 0 {
@@ -65,25 +65,26 @@ func (o *options) designed(ratio float64, set *dataset.Set) (resample.Scheme, er
 	}
 	s, err := o.schemeOver(d, name, ratio)
 	if err != nil && note != "" {
-		return o.schemeOver(plain, o.scheme, ratio)
+		return steps.Must(o.schemeOver(plain, o.scheme, ratio))
 	}
-	if err == nil && note != "" && !slices.Contains(set.Notes, note) {
+	steps.Check(err)
+	if note != "" && !slices.Contains(set.Notes, note) {
 		set.Notes = append(set.Notes, note)
 	}
 	switch {
-	case err != nil || !resample.IsDependent(s):
+	case !resample.IsDependent(s):
 	case resample.ProbAbsent(s, 0) == 0:
-		err = usage.Errorf("--ratio %g leaves no group out, on which to test: take less", ratio)
+		refuse("--ratio %g leaves no group out, on which to test: take less", ratio)
 	case o.Given("refine") && o.asked.Exact == answer.No:
-		err = usage.Errorf("--refine none: where groups or blocks are drawn the theory does not hold, and " +
+		refuse("--refine none: where groups or blocks are drawn the theory does not hold, and " +
 			"exact resamples answer: take --refine auto")
 	case o.covarianceMatrix != "" || o.asked.Quantiles != nil ||
 		slices.Contains(o.asked.Metrics, report.Jackknife):
-		err = usage.Errorf("covariances, quantiles and the jackknife are the theory's, which " +
+		refuse("covariances, quantiles and the jackknife are the theory's, which " +
 			"does not hold where groups or blocks are drawn: retrain --replicates writes the predictions " +
 			"of resamples")
 	}
-	return s, err
+	return s
 }
 
 // noGroups is the value of --groups by which copies of rows are rows on their own.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -20,29 +20,21 @@ import (
 )
 
 // runEstimate reads DATA, estimates and prints.
-func runEstimate(a *app, o *options, data []string) error {
-	p, q, err := a.asked(o, data[0])
-	if err != nil {
-		return err
-	}
+func runEstimate(a *app, o *options, data []string) {
+	p, q := a.asked(o, data[0])
 	q.Verdict = true
-	return a.ask(p, func(s *answer.Study) (report.Result, error) {
-		r, err := s.Estimate(a.ctx, q)
-		if err == nil {
-			s.AddMeasure(a.ctx, r, q.Seed, q.Level)
-		}
-		return r, err
+	a.ask(p, func(s *answer.Study) report.Result {
+		r := steps.Must(s.Estimate(a.ctx, q))
+		s.AddMeasure(a.ctx, r, q.Seed, q.Level)
+		return r
 	})
 }
 
 // runRows reads DATA and prints its rows, the most suspicious first.
-func runRows(a *app, o *options, data []string) error {
+func runRows(a *app, o *options, data []string) {
 	o.alike = true
-	p, q, err := a.asked(o, data[0])
-	if err != nil {
-		return err
-	}
-	return a.ask(p, func(s *answer.Study) (report.Result, error) { return s.Rows(a.ctx, q) })
+	p, q := a.asked(o, data[0])
+	a.ask(p, func(s *answer.Study) report.Result { return steps.Must(s.Rows(a.ctx, q)) })
 }
 
 // columnsSample is the number of rows for which that takes some minutes.
@@ -54,23 +46,17 @@ func columnsSample(_ context.Context, spec model.Spec) int {
 }
 
 // runColumns reads DATA and judges the model without each of its columns.
-func runColumns(a *app, o *options, data []string) error {
-	p, err := a.read(o, data[0], columnsSample)
-	if err != nil {
-		return err
-	}
-	return a.ask(p, func(s *answer.Study) (report.Result, error) {
-		return s.Columns(a.ctx, o.asked.Seed, o.asked.Level)
+func runColumns(a *app, o *options, data []string) {
+	a.ask(a.read(o, data[0], columnsSample), func(s *answer.Study) report.Result {
+		return steps.Must(s.Columns(a.ctx, o.asked.Seed, o.asked.Level))
 	})
 }
 
 // asked reads DATA for the question of the flags, of which it sets the scheme. It prepares the exact
 // resamples: their memory, and their journal.
-func (a *app) asked(o *options, data string) (p *problem, q answer.Question, err error) {
-	if q, err = o.question(); err != nil {
-		return nil, q, err
-	}
-	p, err = a.read(o, data, func(ctx context.Context, spec model.Spec) int {
+func (a *app) asked(o *options, data string) (p *problem, q answer.Question) {
+	q = o.question()
+	p = a.read(o, data, func(ctx context.Context, spec model.Spec) int {
 		scheme, err := o.schemeOver(resample.Design{N: spec.Set.N()}, o.scheme, o.ratio)
 		if err != nil {
 			return spec.Set.N() // the design has the same error
@@ -78,12 +64,7 @@ func (a *app) asked(o *options, data string) (p *problem, q answer.Question, err
 		q.Scheme = scheme
 		return q.DefaultSample(ctx, spec)
 	})
-	if err != nil {
-		return nil, q, err
-	}
-	if q.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
-		return nil, q, err
-	}
+	q.Scheme = o.designed(o.ratio, p.spec.Set)
 	_, exact := p.spec.Loss.(loss.Proximal)
 	if exact && q.Exact != answer.No {
 		p.spec.Then = func(m *model.Model) int64 { return model.NeedToRefine(m, q.Resamples) }
@@ -91,16 +72,16 @@ func (a *app) asked(o *options, data string) (p *problem, q answer.Question, err
 	switch kept := o.journal != "" || a.tasks.merging || o.shard.count > 0; {
 	case !kept || len(p.spec.Set.Levels()) > 2: // which always use exact resamples
 	case q.Exact == answer.No:
-		err = usage.Errorf("--journal keeps the exact resamples of --refine, and there are none: give " +
+		refuse("--journal keeps the exact resamples of --refine, and there are none: give " +
 			"--refine R, or do without --journal")
 	case q.Accuracy > 0 && o.shard.count > 0:
-		err = usage.Errorf("--shard needs to know how many exact resamples there are, which --accuracy " +
+		refuse("--shard needs to know how many exact resamples there are, which --accuracy " +
 			"decides on the way: give --refine R instead")
 	case !exact:
-		err = usage.Errorf("--journal keeps exact resamples, which loss %s has none of: do without it",
+		refuse("--journal keeps exact resamples, which loss %s has none of: do without it",
 			p.spec.Loss.Name())
 	}
-	return p, q, err
+	return p, q
 }
 
 // standard are the settings of estimate by default, which also decide the size of the sample of commands that
@@ -122,14 +103,14 @@ func (o *options) wholeDesign() bool {
 
 // draw takes a random sample of the rows, of size --sample, or, if a search has chosen the model and there is
 // no design, of size byDefault.
-func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) error {
+func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
 	switch o.sample {
 	case allRows:
 	case 0:
 		if p.choice.by == "" || o.wholeDesign() {
-			return nil
+			return
 		}
 		if size = byDefault(ctx, p.spec); size < n {
 			p.choice.settings = append(p.choice.settings, "sample="+strconv.Itoa(size))
@@ -138,11 +119,11 @@ func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) error
 		size = min(o.sample, n)
 	}
 	if size == n {
-		return nil
+		return
 	}
 	order := rand.New(rand.NewPCG(o.asked.Seed, 2)).Perm(n)
 	if size = together(order, size, set.Groups); size == n {
-		return nil
+		return
 	}
 	drawn := order[:size]
 	slices.Sort(drawn)
@@ -152,7 +133,6 @@ func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) error
 			p.spec.Set.RowNames = append(p.spec.Set.RowNames, strconv.Itoa(row+1))
 		}
 	}
-	return nil
 }
 
 // together sorts the rows of a group behind the first of them in a random order, and returns the size, at
@@ -173,7 +153,7 @@ func together(order []int, size int, group []int) int {
 }
 
 // writeMatrix writes a NumPy array.
-func writeMatrix(path string, rows, columns int, data []float64) error {
+func writeMatrix(path string, rows, columns int, data []float64) {
 	x := linalg.Matrix{Rows: rows, Cols: columns, Stride: columns, Data: data}
-	return files.Replace(path, func(w io.Writer) error { return dataset.WriteArray(w, x) })
+	steps.Check(files.Replace(path, func(w io.Writer) error { return dataset.WriteArray(w, x) }))
 }

@@ -12,6 +12,7 @@ import (
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
@@ -32,99 +33,64 @@ type gridCell struct {
 }
 
 // runGrid reads DATA, and solves a model of it in every cell.
-func runGrid(a *app, o *options, data []string) error {
-	q, err := o.question()
-	if err != nil {
-		return err
-	}
-	axes, err := gridAxes(o)
-	if err != nil {
-		return err
-	}
-	set, err := a.loadData(o, data[0])
-	if err != nil {
-		return err
-	}
+func runGrid(a *app, o *options, data []string) {
+	q, axes, set := o.question(), gridAxes(o), a.loadData(o, data[0])
 	drawn := &problem{spec: model.Spec{Set: set}}
 	settings := o.Settings(func(name string) bool { return isRecorded(name) && name != "backend" })
 	if len(axes) == 0 {
-		search, err := o.search(set)
-		if err != nil {
-			return err
-		}
+		search := o.search(set)
 		if axes = defaultAxes(search); len(axes) == 0 {
-			return usage.Errorf("--over is required: the flags leave nothing that a grid varies by default")
+			refuse("--over is required: the flags leave nothing that a grid varies by default")
 		}
 		drawn.spec, drawn.choice.by = search.Spec, search.By.String()
 		settings = append(settings, "loss="+search.Spec.Loss.Name(), // a search ignores presets
 			fmt.Sprintf("no-normalize-target=%t", !search.Spec.NormalizeTarget))
 	}
-	if q.Scheme, err = o.designed(o.ratio, set); err != nil {
-		return err
-	}
-	if err := o.draw(a.ctx, drawn, q.DefaultSample); err != nil {
-		return err
-	}
+	q.Scheme = o.designed(o.ratio, set)
+	o.draw(a.ctx, drawn, q.DefaultSample)
 	set = drawn.spec.Set
 	g := &grid{app: a, by: o.by, axes: axes, done: map[int]report.GridCell{}, drawn: drawn}
 	for _, values := range combinations(axes) {
-		p, err := cellProblem(a, set, settings, axes, values)
-		if err != nil {
-			return err
-		}
-		q, err := p.flags.question()
-		if err == nil {
-			q.Scheme, err = p.flags.designed(p.flags.ratio, set)
-		}
-		if err != nil {
-			return err
-		}
-		if err := (&tune.Problem{Spec: p.spec, By: o.by, Test: p.test}).Check(); err != nil {
-			return err
-		}
-		q.NoPoints = true
+		p := cellProblem(a, set, settings, axes, values)
+		q := p.flags.question()
+		q.Scheme, q.NoPoints = p.flags.designed(p.flags.ratio, set), true
+		steps.Check((&tune.Problem{Spec: p.spec, By: o.by, Test: p.test}).Check())
 		g.cells = append(g.cells, gridCell{values, p, q})
 	}
-	if err := a.openJournal(choice{}); err != nil {
-		return err
-	}
-	return g.solve()
+	a.openJournal(choice{})
+	g.solve()
 }
 
 // mostCells bounds a grid.
 const mostCells = 100000
 
 // gridAxes reads the values of --over.
-func gridAxes(o *options) ([]report.GridAxis, error) {
-	var axes []report.GridAxis
+func gridAxes(o *options) (axes []report.GridAxis) {
 	cells := 1
 	for _, text := range o.over {
 		name, list, ok := strings.Cut(text, "=")
 		if !ok || list == "" {
-			return nil, usage.Errorf("--over %q is not NAME=VALUES", text)
+			refuse("--over %q is not NAME=VALUES", text)
 		}
-		if err := usage.OneOf("over", name, gridNames...); err != nil {
-			return nil, err
-		}
-		if name == "ratio" && o.by == tune.Folds {
-			return nil, usage.Errorf("--over ratio: --by cv trains in folds, which have no ratio")
-		}
-		if o.Given(name) {
-			return nil, usage.Errorf("--%s and --over %s cannot both be given", name, name)
-		}
-		if slices.ContainsFunc(axes, func(a report.GridAxis) bool { return a.Name == name }) {
-			return nil, usage.Errorf("--over %s is given twice", name)
+		steps.Check(usage.OneOf("over", name, gridNames...))
+		switch {
+		case name == "ratio" && o.by == tune.Folds:
+			refuse("--over ratio: --by cv trains in folds, which have no ratio")
+		case o.Given(name):
+			refuse("--%s and --over %s cannot both be given", name, name)
+		case slices.ContainsFunc(axes, func(a report.GridAxis) bool { return a.Name == name }):
+			refuse("--over %s is given twice", name)
 		}
 		values, err := gridValues(list)
 		if err != nil {
-			return nil, usage.Errorf("--over %s: %w", name, err)
+			refuse("--over %s: %w", name, err)
 		}
 		if cells *= len(values); cells > mostCells {
-			return nil, usage.Errorf("--over: more than %d combinations", mostCells)
+			refuse("--over: more than %d combinations", mostCells)
 		}
 		axes = append(axes, report.GridAxis{Name: name, Values: values})
 	}
-	return axes, nil
+	return axes
 }
 
 // defaultAxes is the initial grid of a search over what is not given.
@@ -180,17 +146,13 @@ func combinations(axes []report.GridAxis) (all [][]string) {
 }
 
 // cellProblem is the problem of the command line with a value for every axis.
-func cellProblem(a *app, set *dataset.Set, settings []string, axes []report.GridAxis, values []string) (
-	*problem, error) {
+func cellProblem(a *app, set *dataset.Set, settings []string, axes []report.GridAxis,
+	values []string) *problem {
 	own := slices.Clone(settings)
 	for k, axis := range axes {
 		own = append(own, axis.Name+"="+values[k])
 	}
-	o, err := with(own, a.command)
-	if err != nil {
-		return nil, err
-	}
-	return o.given(set)
+	return steps.Must(with(own, a.command)).given(set)
 }
 
 // grid is a table of models, evaluated one by one.
@@ -206,7 +168,7 @@ type grid struct {
 }
 
 // solve evaluates every cell and prints.
-func (g *grid) solve() error {
+func (g *grid) solve() {
 	a, o := g.app, g.app.options
 	set, test := g.cells[0].problem.spec.Set, g.cells[0].problem.test
 	doc := &report.Grid{
@@ -223,17 +185,19 @@ func (g *grid) solve() error {
 		c.question.Label = fmt.Sprintf("%s, %d of %d", name, i+1, len(g.cells))
 		key := fmt.Sprint("grid by ", g.by, o.folds, o.asked.Seed) + " " + name + ": " +
 			estimateKey(&c.problem.spec, test, c.question)
-		tasks = append(tasks, task(name+" of "+set.Name, key, func() (report.GridCell, error) {
-			cell, err := g.answer(i)
+		tasks = append(tasks, task(name+" of "+set.Name, key, func() (cell report.GridCell) {
+			err := steps.Run(func() { cell = g.answer(i) })
 			later := isInterrupt(a, err) || errors.Is(err, linalg.ErrMemory) && a.tasks.Journal != nil
-			// a failure of the whole grid
-			if err == nil || later || i == 0 && errors.Is(err, model.ErrInput) {
-				return cell, err
+			if later || i == 0 && errors.Is(err, model.ErrInput) { // a failure of the whole grid
+				steps.Check(err)
 			}
-			return report.GridCell{Values: c.values, Failure: oneLine(err.Error())}, nil
+			if err != nil {
+				return report.GridCell{Values: c.values, Failure: oneLine(err.Error())}
+			}
+			return cell
 		}))
 	}
-	return printRows(a, rowRun[report.GridCell]{
+	printRows(a, rowRun[report.GridCell]{
 		tasks: tasks, together: 1, document: doc,
 		record: func(c *report.GridCell) any { // documents lack the errors of the examples
 			return &struct {
@@ -261,7 +225,8 @@ func (g *grid) headline(doc *report.Grid) *report.Headline {
 			p.spec.Chosen = append(p.spec.Chosen, axis.Name)
 		}
 	}
-	s, err := g.study(&p)
+	var s *answer.Study
+	err := steps.Run(func() { s = g.study(&p) })
 	if g.app.ctx.Err() != nil {
 		return nil
 	}

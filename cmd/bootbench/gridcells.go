@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -26,16 +27,13 @@ type sharedKernel struct {
 const mostHeld = 256 << 20
 
 // study is the study of a cell, on an existing kernel matrix if possible.
-func (g *grid) study(p *problem) (*answer.Study, error) {
+func (g *grid) study(p *problem) *answer.Study {
 	for _, known := range g.held {
 		if known.spec.Loss = p.spec.Loss; reflect.DeepEqual(known.spec, p.spec) {
-			m, err := known.WithLoss(p.spec.Loss)
-			if err != nil {
-				return nil, err
-			}
-			s := answer.Of(m, p.test)
+			s := answer.Of(steps.Must(known.WithLoss(p.spec.Loss)), p.test)
 			addOrigin(g.app, s, p)
-			return s, g.app.ctx.Err()
+			steps.Check(g.app.ctx.Err())
+			return s
 		}
 	}
 	n := int64(p.spec.Set.N())
@@ -43,32 +41,26 @@ func (g *grid) study(p *problem) (*answer.Study, error) {
 		g.held, g.bytes = nil, 8*n*n
 		debug.FreeOSMemory() // for the next matrix
 	}
-	s, err := g.app.build(g.app.ctx, p)
-	if err == nil && s.Model.Gram() != nil {
+	s := g.app.build(g.app.ctx, p)
+	if s.Model.Gram() != nil {
 		g.held = append(g.held, sharedKernel{p.spec, s.Model})
 	}
-	return s, err
+	return s
 }
 
 // answer evaluates cell i.
-func (g *grid) answer(i int) (cell report.GridCell, err error) {
+func (g *grid) answer(i int) report.GridCell {
 	c := &g.cells[i]
 	if cell, known := g.done[i]; known {
 		delete(g.done, i)
-		return cell, nil
+		return cell
 	}
-	s, err := g.study(c.problem)
-	if err != nil {
-		return cell, err
-	}
+	s := g.study(c.problem)
 	if g.by == tune.Folds {
 		return g.validate(s, i)
 	}
-	e, err := row(g.app, s, c.question)
-	if err != nil {
-		return cell, err
-	}
-	cell = report.GridCell{Values: c.values, Estimate: e}
+	e := row(g.app, s, c.question)
+	cell := report.GridCell{Values: c.values, Estimate: e}
 	if examples := e.Examples; len(examples.Each) > 1 && !floats.HasNaN(examples.Each) {
 		cell.Examples = &examples
 	}
@@ -76,18 +68,17 @@ func (g *grid) answer(i int) (cell report.GridCell, err error) {
 		e.Refined.Points = nil
 	}
 	if g.by == tune.LeftOut {
-		return cell, nil
+		return cell
 	}
-	objective, err := tune.Value(g.app.ctx, tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test,
-		Scheme: func(int) (resample.Scheme, error) { return c.question.Scheme, nil }},
-		c.question.Solve.Tolerance)
-	cell.Objective = report.NumberOf(objective)
-	return cell, err
+	one := tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test,
+		Scheme: func(int) (resample.Scheme, error) { return c.question.Scheme, nil }}
+	cell.Objective = report.NumberOf(steps.Must(tune.Value(g.app.ctx, one, c.question.Solve.Tolerance)))
+	return cell
 }
 
 // validate cross-validates cell i by exact fits, on its machine. Cells that differ only in C are a path and
 // cross-validated together: each fit starts from the last.
-func (g *grid) validate(s *answer.Study, i int) (cell report.GridCell, err error) {
+func (g *grid) validate(s *answer.Study, i int) report.GridCell {
 	g.app.console.Progress(g.cells[i].question.Label, 0, 1)
 	path := []int{i}
 	if len(s.Model.Functions) == 1 && s.Model.Gram() != nil {
@@ -95,36 +86,26 @@ func (g *grid) validate(s *answer.Study, i int) (cell report.GridCell, err error
 	}
 	var all []*report.Answer
 	if len(path) == 1 {
-		r, err := s.CrossValidate(g.app.ctx, g.folds())
-		if err != nil {
-			return cell, err
-		}
-		all = append(all, r)
-		// incomplete folds are not kept
-		if err := g.app.ctx.Err(); err != nil && all[0].Status != answer.Complete {
-			return cell, err
+		all = append(all, steps.Must(s.CrossValidate(g.app.ctx, g.folds())))
+		if all[0].Status != answer.Complete { // incomplete folds are not kept
+			steps.Check(g.app.ctx.Err())
 		}
 	} else {
 		studies, factors := make([]*answer.Study, len(path)), make([]float64, len(path))
 		for k, at := range path {
-			if studies[k], err = g.study(g.cells[at].problem); err != nil {
-				return cell, err
-			}
-			factors[k] = g.cells[at].c() / g.cells[path[0]].c()
+			studies[k], factors[k] = g.study(g.cells[at].problem), g.cells[at].c()/g.cells[path[0]].c()
 		}
-		if all, err = answer.CrossValidatePath(g.app.ctx, studies, factors, g.folds()); err != nil {
-			return cell, err
-		}
+		all = steps.Must(answer.CrossValidatePath(g.app.ctx, studies, factors, g.folds()))
 	}
 	for k, at := range path {
 		examples := &report.Examples{Each: all[k].Examples.Each, Weights: s.Model.Set.Weights}
 		all[k].Points, all[k].Calibration = nil, nil // not in tables
 		g.done[at] = report.GridCell{Values: g.cells[at].values, Validation: all[k], Examples: examples}
 	}
-	cell = g.done[i]
+	cell := g.done[i]
 	delete(g.done, i)
 	g.app.spent(&cell.Validation.Cost)
-	return cell, nil
+	return cell
 }
 
 // folds are the folds of every cell.

@@ -8,6 +8,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/files"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -36,25 +37,18 @@ func system() *report.System {
 	return m
 }
 
-func runInfo(a *app, _ *options, _ []string) error {
-	return a.deliver(&report.Sheet{Result: system()})
-}
+func runInfo(a *app, _ *options, _ []string) { a.deliver(&report.Sheet{Result: system()}) }
 
 // runDatasets lists the embedded sets, or writes one to a file.
-func runDatasets(a *app, o *options, args []string) error {
+func runDatasets(a *app, o *options, args []string) {
 	if o.exportName != "" {
-		set, err := dataset.Load(o.exportName, dataset.Options{})
-		if err != nil {
-			return err
-		}
-		return files.Replace(args[0], func(w io.Writer) error { return dataset.Write(w, args[0], set) })
+		set := steps.Must(dataset.Load(o.exportName, dataset.Options{}))
+		steps.Check(files.Replace(args[0], func(w io.Writer) error { return dataset.Write(w, args[0], set) }))
+		return
 	}
 	list := &report.Datasets{Synthetic: dataset.Generators()}
 	for _, name := range dataset.Names() {
-		set, err := dataset.Open(name)
-		if err != nil {
-			return err
-		}
+		set := steps.Must(dataset.Open(name))
 		preset, _ := model.PresetFor(set)
 		_, distinct := set.Distinct()
 		list.Sets = append(list.Sets, report.Dataset{
@@ -62,5 +56,5 @@ func runDatasets(a *app, o *options, args []string) error {
 			Preset: preset.Source, Source: set.Source,
 		})
 	}
-	return a.deliver(&report.Sheet{Result: list})
+	a.deliver(&report.Sheet{Result: list})
 }

@@ -16,7 +16,7 @@ import (
 	"sync"
 
 	"bootbench/cmd/bootbench/internal/journal"
-	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
@@ -55,33 +55,30 @@ func (s *tasks) owns(number int) bool { return !s.merging && number%max(1, s.par
 
 // openJournal opens the command's journal after its data were read; chosen is the result of a search for the
 // model.
-func (a *app) openJournal(chosen choice) (err error) {
+func (a *app) openJournal(chosen choice) {
 	s := &a.tasks
 	switch {
 	case s.merging:
-		return s.Head.CheckData(s.digests)
+		steps.Check(s.Head.CheckData(s.digests))
+		return
 	case a.options.shard.count > 0 && a.options.journal == "":
-		return usage.Errorf("--shard needs --journal, the folder where finished tasks are kept")
+		refuse("--shard needs --journal, the folder where finished tasks are kept")
 	case a.options.journal == "":
-		return nil
+		return
 	}
 	s.folder, s.part = a.options.journal, a.options.shard
 	head := journal.Head{Version: report.Version(), Command: a.command.name, Data: a.data, Chosen: chosen.by,
 		Settings: append(slices.Clone(chosen.settings), a.options.Settings(isRecorded)...),
-		Digests:  s.digests, Shards: max(1, s.part.count)}
+		Digests:  s.digests, Shards: max(1, s.part.count), Folder: steps.Must(os.Getwd())}
 	slices.SortStableFunc(head.Settings, func(a, b string) int { // a list keeps its order
 		name, _, _ := strings.Cut(a, "=")
 		other, _, _ := strings.Cut(b, "=")
 		return cmp.Compare(name, other)
 	})
-	if head.Folder, err = os.Getwd(); err != nil {
-		return err
-	}
-	s.Journal, err = journal.Open(s.folder, head, s.part.of, a.console.Warn)
-	if err == nil && s.Count() > 0 {
+	s.Journal = steps.Must(journal.Open(s.folder, head, s.part.of, a.console.Warn))
+	if s.Count() > 0 {
 		a.console.Note("%s has %d finished tasks", s.folder, s.Count())
 	}
-	return err
 }
 
 // outputFlags name files that a command writes.
@@ -111,31 +108,29 @@ func (s *tasks) require(number int, name, key string) {
 
 // do sets the result of a task, a pointer to a zero value, from the journal or by computing it, unless the
 // task is another process's.
-func (s *tasks) do(number int, key string, result any, compute func() error) (filled bool, err error) {
+func (s *tasks) do(number int, key string, result any, compute func()) (filled bool) {
 	if (s.merging || s.owns(number)) && s.Lookup(key, result) {
-		return true, nil
+		return true
 	}
 	if !s.owns(number) {
-		return false, nil
+		return false
 	}
-	if err := compute(); err != nil {
-		return false, err
-	}
+	compute()
 	s.Append(key, result)
-	return true, nil
+	return true
 }
 
 // elsewhere ends a shard, with a summary, or a merge with missing tasks, with an error.
-func (a *app) elsewhere() error {
+func (a *app) elsewhere() {
 	s := &a.tasks
 	switch {
 	case s.merging:
-		return s.incomplete()
+		steps.Check(s.incomplete())
 	case s.Lost > 0:
-		return fmt.Errorf("%d tasks could not be kept in %s: make room and run shard %d of %d again", s.Lost,
-			s.folder, s.part.of, s.part.count)
+		steps.Check(fmt.Errorf("%d tasks could not be kept in %s: make room and run shard %d of %d again",
+			s.Lost, s.folder, s.part.of, s.part.count))
 	}
-	return a.print(func(w io.Writer) error {
+	a.print(func(w io.Writer) error {
 		_, err := fmt.Fprintf(w,
 			"shard %d of %d has done its tasks; bootbench merge %s prints the answer of all\n",
 			s.part.of, s.part.count, shellWords(s.folder))
@@ -174,32 +169,24 @@ func (s *tasks) place(path string) string {
 }
 
 // runMerge runs the command of journals with all its tasks looked up. merge's flags determine the outputs.
-func runMerge(a *app, _ *options, folders []string) (err error) {
-	if a.tasks.Journal, err = journal.Read(folders, a.console.Warn); err != nil {
-		return err
-	}
+func runMerge(a *app, _ *options, folders []string) {
+	a.tasks.Journal = steps.Must(journal.Read(folders, a.console.Warn))
 	a.tasks.merging = true
 	head := &a.tasks.Head
 	if head.Version != report.Version() {
-		return usage.Errorf("%s is of version %s of the program, this is %s: run its command line again, "+
+		refuse("%s is of version %s of the program, this is %s: run its command line again, "+
 			"with another folder", folders[0], head.Version, report.Version())
 	}
 	c, _, err := a.root.Find([]string{head.Command})
 	if err != nil || c.Flags().Lookup("shard") == nil {
-		return usage.Errorf("the journal is of %q, which is no command that can be split: run its command "+
+		refuse("the journal is of %q, which is no command that can be split: run its command "+
 			"line again with --journal", head.Command)
 	}
 	c.InheritedFlags() // are of the command from here on
-	if err = take(c.Flags(), head.Settings); err == nil {
-		err = c.ValidateArgs(head.Data)
-	}
-	if err == nil {
-		err = a.process.bind()
-	}
-	if err != nil {
-		return err
-	}
-	return c.RunE(c, head.Data)
+	steps.Check(take(c.Flags(), head.Settings))
+	steps.Check(c.ValidateArgs(head.Data))
+	steps.Check(a.process.bind())
+	steps.Check(c.RunE(c, head.Data))
 }
 
 // blockResamples is the number of resamples in one task: a multiple of a block's, so that fits do not depend
@@ -226,10 +213,9 @@ type fitKeeper struct {
 }
 
 // keepFits opens the journal, if there is one, for the exact fits of a study.
-func (a *app) keepFits(s *answer.Study, chosen choice) error {
-	err := a.openJournal(chosen)
-	if a.tasks.Journal == nil {
-		return err
+func (a *app) keepFits(s *answer.Study, chosen choice) {
+	if a.openJournal(chosen); a.tasks.Journal == nil {
+		return
 	}
 	s.Memory = func(key string, outputs, count int) (fits.Memory, error) {
 		k := &fitKeeper{app: a, key: key, name: s.Model.Set.Name, known: map[int][]keptFit{}}
@@ -243,7 +229,6 @@ func (a *app) keepFits(s *answer.Study, chosen choice) error {
 		}
 		return k, nil
 	}
-	return err
 }
 
 func (k *fitKeeper) task(number int) string {

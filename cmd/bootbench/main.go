@@ -21,6 +21,8 @@ import (
 	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/console"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
+	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -130,6 +132,9 @@ func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	return a
 }
 
+// refuse ends the command by an error of the user.
+func refuse(format string, args ...any) { steps.Check(usage.Errorf(format, args...)) }
+
 // servants joins the processes that mpirun has started, at the first call. On rank 0 it returns the others,
 // which serve until the program ends; a program without MPI has none.
 func (a *app) servants() (*scalapack.Servants, error) {
@@ -163,6 +168,9 @@ func (a *app) run() (status int) {
 	a.root.SetOut(a.console.Out)
 	a.root.SetErr(a.console.Err)
 	command, err := a.root.ExecuteContextC(a.ctx)
+	if errors.Is(err, fits.ErrElsewhere) {
+		err = steps.Run(a.elsewhere)
+	}
 	a.mustFinish()
 	a.console.Clear()
 	if a.started {

@@ -11,7 +11,6 @@ import (
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/journal"
-	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/dataset"
 )
 
@@ -37,7 +36,7 @@ func folderFiles(command string) *regexp.Regexp {
 
 // checkOutputs refuses, before the work, output files that cannot be written, are read, are named twice, or
 // are in the folder --out and not the program's.
-func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
+func (a *app) checkOutputs(cmd *cobra.Command) {
 	o := &a.outputs
 	value := func(name string) string {
 		if flag := cmd.Flags().Lookup(name); flag != nil {
@@ -60,11 +59,11 @@ func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
 			inputs = append(inputs, asFile(path))
 			continue
 		case path == "-":
-			return usage.Errorf("--%s needs a file: - is none", name)
+			refuse("--%s needs a file: - is none", name)
 		case name == "export":
 			path, inputs = cmd.Flags().Arg(0), nil
 		}
-		paths := []string{path}
+		paths, err := []string{path}, error(nil)
 		if name == "out" {
 			if o.folder, err = files.OpenFolder(path); err == nil {
 				paths, err = o.folder.Paths(folderFiles(cmd.Name()))
@@ -73,11 +72,11 @@ func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
 			err = files.CheckWritable(path)
 		}
 		if err != nil {
-			return usage.Errorf("--%s: %w", name, err)
+			refuse("--%s: %w", name, err)
 		}
 		for _, path := range paths {
 			if other := o.flagOf(path, cmd.Name()); other != "" && other != name {
-				return usage.Errorf("--%s: %s is written by another flag, too: name another file", name, path)
+				refuse("--%s: %s is written by another flag, too: name another file", name, path)
 			}
 			o.written = append(o.written, output{name, path})
 		}
@@ -91,11 +90,8 @@ func (a *app) checkOutputs(cmd *cobra.Command) (err error) {
 		inputs = append(inputs, journal.Files(folder, value("shard"))...)
 	}
 	for _, path := range inputs {
-		if err := a.reads(path); err != nil {
-			return err
-		}
+		a.reads(path)
 	}
-	return nil
 }
 
 // asFile is the path of a file or folder that may have the name of an embedded set.
@@ -123,10 +119,10 @@ func (o *outputs) flagOf(path, command string) string {
 
 // reads refuses to read a file, the files of a pattern, the journals of a folder, or standard input that the
 // command would overwrite.
-func (a *app) reads(input string) error {
+func (a *app) reads(input string) {
 	names, err := dataset.Files(input)
 	if err != nil || input == "" || slices.Contains(dataset.Names(), input) { // who reads it says so
-		return nil
+		return
 	}
 	if info, err := os.Stat(input); err == nil && info.IsDir() {
 		names = journal.Files(input, "")
@@ -141,11 +137,9 @@ func (a *app) reads(input string) error {
 		case at < 0:
 			continue
 		case written[at].flag == "":
-			return usage.Errorf("standard output is %s, which is read, and would be lost: name another file",
-				name)
+			refuse("standard output is %s, which is read, and would be lost: name another file", name)
 		}
-		return usage.Errorf("--%s: %s is read, and would be lost: name another %s", written[at].flag, name,
+		refuse("--%s: %s is read, and would be lost: name another %s", written[at].flag, name,
 			map[bool]string{true: "folder", false: "file"}[written[at].flag == "out"])
 	}
-	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"slices"
 
-	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -13,8 +12,8 @@ import (
 	"bootbench/resample"
 )
 
-// refuse refuses flags that contradict each other or DATA, and those that others make ineffective.
-func (a *app) refuse(o *options, command string, data []string) error {
+// checkFlags refuses flags that contradict each other or DATA, and those that others make ineffective.
+func (a *app) checkFlags(o *options, command string, data []string) {
 	perceptron := command == "train" && o.loss == perceptronLoss
 	for _, rule := range []struct {
 		when bool
@@ -52,7 +51,7 @@ func (a *app) refuse(o *options, command string, data []string) error {
 		{o.long && len(o.sizes) > 0, "--long and --sizes both say how many rows: give one of them"},
 	} {
 		if rule.when {
-			return usage.Errorf("%s", rule.why)
+			refuse("%s", rule.why)
 		}
 	}
 	for _, rule := range []struct {
@@ -69,15 +68,14 @@ func (a *app) refuse(o *options, command string, data []string) error {
 		for _, name := range rule.names {
 			none := name == "refine" && o.asked.Exact == answer.No // states what holds
 			if rule.when && o.Given(name) && !none {
-				return usage.Errorf("--%s has no effect: %s", name, rule.why)
+				refuse("--%s has no effect: %s", name, rule.why)
 			}
 		}
 	}
-	return nil
 }
 
 // idleOn refuses flags that mean nothing for a data set.
-func (o *options) idleOn(command string, set *dataset.Set) error {
+func (o *options) idleOn(command string, set *dataset.Set) {
 	about, err := loss.About(o.loss)
 	forLabels := o.loss != "" && (err != nil || about.Task == loss.Classification)
 	classes, targets := len(set.Levels()) > 2, len(set.Columns) > 1
@@ -120,9 +118,8 @@ func (o *options) idleOn(command string, set *dataset.Set) error {
 	} {
 		for _, name := range rule.names {
 			if rule.when && o.Given(name) {
-				return usage.Errorf("--%s has no meaning for %s: %s", name, set.Name, rule.why)
+				refuse("--%s has no meaning for %s: %s", name, set.Name, rule.why)
 			}
 		}
 	}
-	return nil
 }

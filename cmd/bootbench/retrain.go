@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/leaveout"
@@ -17,37 +17,26 @@ import (
 )
 
 // runRetrain reads DATA, retrains and prints.
-func runRetrain(a *app, o *options, data []string) error {
-	if err := o.checkScheme(o.ratio); err != nil {
-		return err
-	}
-	p, err := a.read(o, data[0], standard.DefaultSample)
-	if err != nil {
-		return err
-	}
-	how := o.how
-	how.NoPoints, how.Seed = o.asked.NoPoints, o.asked.Seed
-	if how.Scheme, err = o.designed(o.ratio, p.spec.Set); err != nil {
-		return err
-	}
+func runRetrain(a *app, o *options, data []string) {
+	o.checkScheme(o.ratio)
+	p, how := a.read(o, data[0], standard.DefaultSample), o.how
+	how.NoPoints, how.Seed, how.Scheme = o.asked.NoPoints, o.asked.Seed, o.designed(o.ratio, p.spec.Set)
 	p.spec.Then = func(m *model.Model) int64 { return how.Need(m, p.test) }
-	return a.ask(p, func(s *answer.Study) (report.Result, error) {
+	a.ask(p, func(s *answer.Study) report.Result {
 		if o.replicates == "" {
-			return s.Retrain(a.ctx, how, nil)
+			return steps.Must(s.Retrain(a.ctx, how, nil))
 		}
 		functions, n := len(s.Model.Functions), p.spec.Set.N()
 		replicates := make([][]float64, functions) // the predictions of every resample for the examples
-		if err := linalg.CheckMemory(16*int64(how.Resamples)*int64(n*functions), o.maxMemory,
-			fmt.Sprintf("the predictions of %d resamples for %d examples", how.Resamples, n)); err != nil {
-			return nil, err
-		}
-		r, err := s.Retrain(a.ctx, how, func(function, _ int, f []float64) {
+		steps.Check(linalg.CheckMemory(16*int64(how.Resamples)*int64(n*functions), o.maxMemory,
+			fmt.Sprintf("the predictions of %d resamples for %d examples", how.Resamples, n)))
+		r := steps.Must(s.Retrain(a.ctx, how, func(function, _ int, f []float64) {
 			replicates[function] = append(replicates[function], s.PerExample(function, f)...)
-		})
-		if rows := len(replicates[0]) / n; err == nil && rows > 0 {
-			err = writeMatrix(o.replicates, rows, n*functions, sideBySide(replicates, n))
+		}))
+		if rows := len(replicates[0]) / n; rows > 0 {
+			writeMatrix(o.replicates, rows, n*functions, sideBySide(replicates, n))
 		}
-		return r, err
+		return r
 	})
 }
 
@@ -62,37 +51,29 @@ func sideBySide(parts [][]float64, n int) (all []float64) {
 }
 
 // runCV reads DATA, cross-validates and prints.
-func runCV(a *app, o *options, data []string) error {
-	p, err := a.read(o, data[0], standard.DefaultSample)
-	if err != nil {
-		return err
-	}
+func runCV(a *app, o *options, data []string) {
+	p := a.read(o, data[0], standard.DefaultSample)
 	if o.roc {
-		if err := answer.CheckROC(&p.spec); err != nil {
-			return err
-		}
+		steps.Check(answer.CheckROC(&p.spec))
 	}
-	v, err := o.validation(p.spec.Set)
-	if err != nil {
-		return err
-	}
+	v := o.validation(p.spec.Set)
 	chosen := v.Permutations > 0 && p.choice.again != nil
 	if chosen && (o.kernel == autoKernel || p.spec.Pairs) { // the line that repeats must choose, too
 		v.Again, p.choice.settings = p.choice.again(tune.IfBetter), nil
 	}
 	switch {
 	case (o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec)) && chosen && !o.nested:
-		return usage.Errorf("--refit-preprocessing, or --blocks, with --permutations needs a given model, " +
+		refuse("--refit-preprocessing, or --blocks, with --permutations needs a given model, " +
 			"or --nested, which does both")
 	case o.nested && p.choice.again == nil:
-		return usage.Errorf(
-			"--nested chooses the model in every fold, and this one is given: leave out --loss, or --nested")
+		refuse("--nested chooses the model in every fold, and this one is given: leave out --loss, or " +
+			"--nested")
 	case o.nested:
 		v.Anew, v.Choose, p.choice.settings = "a model chosen", p.choice.again(tune.IfBetter), nil
 		v.Corrects = answer.CorrectsChoice
 	case o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec):
 		if o.how.Method == model.Batch {
-			return usage.Errorf("--method: without every fold the features are standardised again, and " +
+			refuse("--method: without every fold the features are standardised again, and " +
 				"models trained one by one: --method batch does not go with it")
 		}
 		v.Corrects, v.Anew = "preprocessing", "features standardised"
@@ -102,18 +83,15 @@ func runCV(a *app, o *options, data []string) error {
 			return spec, nil
 		}
 	}
-	return a.ask(p, func(s *answer.Study) (report.Result, error) {
-		r, err := s.CrossValidate(a.ctx, v)
-		if err == nil && v.Design.Block == 0 {
+	a.ask(p, func(s *answer.Study) report.Result {
+		r := steps.Must(s.CrossValidate(a.ctx, v))
+		if v.Design.Block == 0 {
 			s.AddInterval(a.ctx, r, v, o.asked.Level)
 		}
-		if err == nil {
-			s.AddMeasure(a.ctx, r, v.Seed, o.asked.Level)
-		}
-		if err == nil && o.roc {
+		if s.AddMeasure(a.ctx, r, v.Seed, o.asked.Level); o.roc {
 			s.AddROC(a.ctx, r, v.Seed, o.asked.Level)
 		}
-		return r, err
+		return r
 	})
 }
 
@@ -121,8 +99,8 @@ func runCV(a *app, o *options, data []string) error {
 func canRefit(spec model.Spec) bool { return spec.Standardize }
 
 // validation is the cross-validation of the flags.
-func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) {
-	v = o.cv
+func (o *options) validation(set *dataset.Set) answer.Validation {
+	v := o.cv
 	v.Given, v.Seed, v.Metrics = set.Folds, o.asked.Seed, o.asked.Metrics
 	v.Method, v.Workers = o.how.Method, o.how.Workers
 	v.Design = resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata, Block: o.blocks}
@@ -137,36 +115,30 @@ func (o *options) validation(set *dataset.Set) (v answer.Validation, err error) 
 	}
 	switch {
 	case o.Given("fold-column") && (o.grouped() || o.Given("folds", "blocks", "strata")):
-		return v, usage.Errorf(
-			"--fold-column says what the folds are: --folds, --blocks, --groups and --strata do not go " +
-				"with it")
+		refuse("--fold-column says what the folds are: --folds, --blocks, --groups and --strata do not go " +
+			"with it")
 	case set.Groups != nil && !o.Given("groups") && v.Folds > 1+slices.Max(set.Groups):
-		return v, usage.Errorf("--folds %d: the rows are copies of only %d: take fewer folds, or --groups "+
+		refuse("--folds %d: the rows are copies of only %d: take fewer folds, or --groups "+
 			"none", v.Folds, 1+slices.Max(set.Groups))
 	case o.Given("repeats") && (v.Folds == 0 || o.Given("fold-column", "blocks")):
-		return v, usage.Errorf("--repeats is for random folds: these are always the same")
+		refuse("--repeats is for random folds: these are always the same")
 	}
-	return v, v.Check()
+	steps.Check(v.Check())
+	return v
 }
 
 // allMethods is the name for a comparison of the methods.
 const allMethods = "all"
 
 // runLOO reads DATA, leaves out each example and prints.
-func runLOO(a *app, o *options, data []string) error {
-	p, err := a.read(o, data[0], standard.DefaultSample)
-	if err != nil {
-		return err
-	}
+func runLOO(a *app, o *options, data []string) {
 	methods := []leaveout.Settings{{Method: leaveout.Method(o.method)}}
 	if o.method == allMethods {
 		methods = leaveout.All()
 	}
-	return a.ask(p, func(s *answer.Study) (report.Result, error) {
-		r, err := s.LeaveOneOut(a.ctx, methods...)
-		if err == nil {
-			s.AddInterval(a.ctx, r, answer.Validation{Seed: o.asked.Seed}, o.asked.Level)
-		}
-		return r, err
+	a.ask(a.read(o, data[0], standard.DefaultSample), func(s *answer.Study) report.Result {
+		r := steps.Must(s.LeaveOneOut(a.ctx, methods...))
+		s.AddInterval(a.ctx, r, answer.Validation{Seed: o.asked.Seed}, o.asked.Level)
+		return r
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"bootbench/bench"
+	"bootbench/cmd/internal/steps"
+	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -23,74 +25,63 @@ type rowRun[R any] struct {
 }
 
 // printRows runs the command: all rows, or those of this shard.
-func printRows[R any](a *app, c rowRun[R]) error {
+func printRows[R any](a *app, c rowRun[R]) {
 	for i, t := range c.tasks {
 		a.tasks.require(i/c.together, t.Name, keyOf(t.Key))
 	}
-	if len(a.tasks.missing) > 0 {
-		return a.elsewhere()
-	}
-	rows, err := c.compute(a)
-	switch {
-	case err == nil && a.tasks.sharded():
-		return a.elsewhere()
-	case err != nil && (len(rows) == 0 || a.tasks.sharded()):
-		return err
+	var rows []R
+	err := steps.Run(func() {
+		if len(a.tasks.missing) == 0 {
+			c.compute(a, &rows)
+		}
+		if len(a.tasks.missing) > 0 || a.tasks.sharded() {
+			steps.Check(fits.ErrElsewhere)
+		}
+	})
+	if len(rows) == 0 || a.tasks.sharded() {
+		steps.Check(err)
 	}
 	c.finish(rows, err == nil)
 	sheet := report.SheetOf(c.document, false)
 	sheet.Text = func(w io.Writer) error { return report.WriteEnd(flagWriter{w}, c.document) }
-	switch delivered := a.deliver(sheet); {
-	case delivered != nil:
-		return delivered
+	switch a.deliver(sheet); {
 	case isInterrupt(a, err):
 		a.status = exitInterrupted
-		return nil
 	case err != nil:
 		a.status = exitFailed
+		steps.Check(err)
 	}
-	return err
 }
 
 // compute computes and prints the rows. It ends at the first error.
-func (c *rowRun[R]) compute(a *app) (rows []R, err error) {
+func (c *rowRun[R]) compute(a *app, rows *[]R) {
 	for i, t := range c.tasks {
-		if err := a.ctx.Err(); err != nil {
-			return rows, err
-		}
+		steps.Check(a.ctx.Err())
 		a.console.Tasks(i, len(c.tasks))
 		var row R
 		record := any(&row)
 		if c.record != nil {
 			record = c.record(&row)
 		}
-		filled, err := a.tasks.do(i/c.together, keyOf(t.Key), record, func() (err error) {
-			row, err = t.Run(a.ctx)
-			return err
-		})
-		if err != nil {
-			return rows, err
-		}
-		if !filled {
+		if !a.tasks.do(i/c.together, keyOf(t.Key), record, func() { row = steps.Must(t.Run(a.ctx)) }) {
 			continue
 		}
-		rows = append(rows, row)
+		*rows = append(*rows, row)
 		if c.status != nil {
 			a.ended(c.status(row))
 		}
-		err = a.print(func(w io.Writer) error {
-			return report.WriteRow(flagWriter{w}, c.document, row, len(rows) == 1)
+		a.print(func(w io.Writer) error {
+			return report.WriteRow(flagWriter{w}, c.document, row, len(*rows) == 1)
 		})
-		if err != nil {
-			return nil, err
-		}
 	}
-	return rows, nil
 }
 
 // task is a row that the command computes.
-func task[R any](name, key string, run func() (R, error)) bench.Task[R] {
-	return bench.Task[R]{Name: name, Key: key, Run: func(context.Context) (R, error) { return run() }}
+func task[R any](name, key string, run func() R) bench.Task[R] {
+	return bench.Task[R]{Name: name, Key: key, Run: func(context.Context) (r R, err error) {
+		err = steps.Run(func() { r = run() })
+		return r, err
+	}}
 }
 
 // estimateKey encodes everything that an estimate depends on.

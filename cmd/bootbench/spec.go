@@ -9,6 +9,7 @@ import (
 
 	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -20,13 +21,9 @@ import (
 
 // spec is the model of a data set: base, a preset or only a loss, changed by the user's flags; and its
 // source.
-func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, source string, err error) {
+func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, source string) {
 	known := base.Source != ""
-	chosen, err := o.lossOf(base.Loss, set)
-	if err != nil {
-		return spec, "", err
-	}
-	spec = model.NewSpec(set, chosen)
+	spec = model.NewSpec(set, o.lossOf(base.Loss, set))
 	spec.Kernel = o.covariance
 	asPreset := known && !o.Given("kernel", "gamma", "length-scale")
 	if k := &spec.Kernel; asPreset {
@@ -55,7 +52,8 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 			source += ", changed"
 		}
 	}
-	return spec, source, usage.Wrap(spec.Kernel.Validate(set.D()))
+	steps.Check(usage.Wrap(spec.Kernel.Validate(set.D())))
+	return spec, source
 }
 
 // storage sets the form and the memory limit of a specification's kernel matrix.
@@ -68,27 +66,23 @@ func (o *options) storage(spec *model.Spec) {
 
 // lossOf is the given loss, or else base, nil for none; given parameters replace those of base. The targets
 // of set become labels if the loss is one of labels.
-func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
+func (o *options) lossOf(base loss.Loss, set *dataset.Set) loss.Loss {
 	name := o.loss
 	switch {
 	case name != "":
 	case base != nil:
 		name = base.Name()
 	default:
-		return nil, usage.Errorf("--loss is required (%s); estimate, predict, curve and rows choose a model",
+		refuse("--loss is required (%s); estimate, predict, curve and rows choose a model",
 			strings.Join(o.losses, ", "))
 	}
 	about := loss.Info{Name: name, Task: loss.Classification} // of the perceptron: labels, no parameter
 	if name != perceptronLoss {
 		about, _ = loss.About(name)
 	}
-	if err := o.refuseForeign(about); err != nil {
-		return nil, err
-	}
+	o.refuseForeign(about)
 	noise, err := o.noise.Of(set.Targets(0), set.Weights)
-	if err != nil {
-		return nil, usage.Wrap(err)
-	}
+	steps.Check(usage.Wrap(err))
 	o.parameters.Noise = noise
 	var used loss.Parameters
 	for _, name := range about.Takes {
@@ -98,35 +92,36 @@ func (o *options) lossOf(base loss.Loss, set *dataset.Set) (loss.Loss, error) {
 		used.Noise = t.Noise
 	}
 	if name == (loss.Square{}).Name() && used.Noise == 0 {
-		return nil, usage.Errorf("--noise is required with --loss square: the noise variance, above 0")
+		refuse("--noise is required with --loss square: the noise variance, above 0")
 	}
-	if err := fitTask(about, set); err != nil {
-		return nil, err
-	}
-	if used.ClassWeights, err = readClassWeights(o.classWeight, set); err != nil {
-		return nil, err
-	}
+	fitTask(about, set)
+	used.ClassWeights = readClassWeights(o.classWeight, set)
 	if name == perceptronLoss {
-		return loss.HardMargin{}, nil
+		return loss.HardMargin{}
 	}
-	chosen, err := loss.ByName(name, used)
-	return chosen, usage.Wrap(err)
+	return lossByName(name, used)
+}
+
+// lossByName is a loss with its parameters.
+func lossByName(name string, p loss.Parameters) loss.Loss {
+	chosen, err := loss.ByName(name, p)
+	steps.Check(usage.Wrap(err))
+	return chosen
 }
 
 // fitTask makes classes of targets for a loss of labels, and refuses labels for one of regression.
-func fitTask(about loss.Info, set *dataset.Set) error {
+func fitTask(about loss.Info, set *dataset.Set) {
 	switch {
 	case about.Task == loss.Regression && !set.AreNumbers():
-		return usage.Errorf("--loss %s is for regression; the targets of %s are the labels -1 and +1",
-			about.Name, set.Name)
+		refuse("--loss %s is for regression; the targets of %s are the labels -1 and +1", about.Name,
+			set.Name)
 	case about.Task == loss.Classification && set.AreNumbers() && len(set.Columns) == 1:
-		return set.Classify("")
+		steps.Check(set.Classify(""))
 	}
-	return nil
 }
 
 // refuseForeign refuses parameters of other losses.
-func (o *options) refuseForeign(about loss.Info) error {
+func (o *options) refuseForeign(about loss.Info) {
 	takes := slices.Clone(about.Takes)
 	if about.Weighted {
 		takes = append(takes, "class-weight")
@@ -135,26 +130,23 @@ func (o *options) refuseForeign(about loss.Info) error {
 		switch {
 		case !o.Given(name) || slices.Contains(takes, name):
 		case len(takes) == 0:
-			return usage.Errorf("--%s: --loss %s takes no parameter", name, about.Name)
+			refuse("--%s: --loss %s takes no parameter", name, about.Name)
 		default:
-			return usage.Errorf("--%s: --loss %s takes only --%s", name, about.Name,
-				strings.Join(takes, ", --"))
+			refuse("--%s: --loss %s takes only --%s", name, about.Name, strings.Join(takes, ", --"))
 		}
 	}
-	return nil
 }
 
 // readClassWeights reads --class-weight for the labels of DATA: "balanced", the weight of the class
 // +1, those of -1 and +1, or LABEL=W for one class or both.
-func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err error) {
+func readClassWeights(text string, set *dataset.Set) loss.ClassWeights {
 	switch {
 	case text == "":
-		return w, nil
+		return loss.ClassWeights{}
 	case len(set.Levels()) > 2:
-		return w,
-			usage.Errorf("--class-weight is for two classes: --positive LABEL sets one against the others")
+		refuse("--class-weight is for two classes: --positive LABEL sets one against the others")
 	case text == "balanced":
-		return loss.Balanced(set.Targets(0)), nil
+		return loss.Balanced(set.Targets(0))
 	}
 	classes := &set.Columns[0]
 	names, weights := []string{classes.Level(-1), classes.Level(1)}, []float64{0, 0}
@@ -167,20 +159,17 @@ func readClassWeights(text string, set *dataset.Set) (w loss.ClassWeights, err e
 		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		if len(parts) > 2 || class < 0 || weights[class] != 0 || err != nil {
-			return w,
-				usage.Errorf("--class-weight %s: take balanced, %s=A,%s=B, or two numbers in this order, or "+
-					"one for %[3]s", text, names[0], names[1])
+			refuse("--class-weight %s: take balanced, %s=A,%s=B, or two numbers in this order, or one for "+
+				"%[3]s", text, names[0], names[1])
 		}
-		if err := (flags.Range{From: 1e-10, To: 1e10}).Check("class-weight", v); err != nil {
-			return w, usage.Wrap(err)
-		}
+		steps.Check(usage.Wrap(flags.Range{From: 1e-10, To: 1e10}.Check("class-weight", v)))
 		weights[class] = v
 	}
-	return loss.ClassWeights{Negative: cmp.Or(weights[0], 1), Positive: cmp.Or(weights[1], 1)}, nil
+	return loss.ClassWeights{Negative: cmp.Or(weights[0], 1), Positive: cmp.Or(weights[1], 1)}
 }
 
 // test is the test loss for a data set, after a check of --metrics.
-func (o *options) test(set *dataset.Set, name string) (loss.Test, error) {
+func (o *options) test(set *dataset.Set, name string) loss.Test {
 	ofNumbers, ofLabels := report.NumberMetrics, report.LabelMetrics
 	known := slices.Concat([]string{report.AllMetrics}, ofNumbers, ofLabels, []string{report.Jackknife})
 	targets, others, own, foreign := "numbers", "labels", ofNumbers, ofLabels
@@ -188,23 +177,21 @@ func (o *options) test(set *dataset.Set, name string) (loss.Test, error) {
 		targets, others, own, foreign = "labels", "numbers", ofLabels, ofNumbers
 	}
 	for _, m := range o.asked.Metrics {
-		if err := usage.OneOf("metrics", m, known...); err != nil {
-			return nil, err
-		}
+		steps.Check(usage.OneOf("metrics", m, known...))
 		if slices.Contains(foreign, m) {
-			return nil, usage.Errorf("--metrics %s is for %s; the targets of %s are %s, which have %s", m,
-				others,
-				name, targets, strings.Join(own, ", "))
+			refuse("--metrics %s is for %s; the targets of %s are %s, which have %s", m, others, name,
+				targets, strings.Join(own, ", "))
 		}
 	}
 	if o.testLoss == "" {
-		return model.DefaultTest(set), nil
+		return model.DefaultTest(set)
 	}
 	if o.testLoss == (loss.ZeroOne{}).Name() && set.AreNumbers() {
-		return nil, usage.Errorf("--test-loss zero-one is for labels; the targets of %s are numbers", name)
+		refuse("--test-loss zero-one is for labels; the targets of %s are numbers", name)
 	}
 	test, err := loss.TestByName(o.testLoss)
-	return test, usage.Wrap(err)
+	steps.Check(usage.Wrap(err))
+	return test
 }
 
 // autoResamples is the number of resamples of auto: 200 fits in batches cost about as much as the solve
@@ -233,8 +220,8 @@ func readRefine(to *answer.Question) flags.Reader {
 }
 
 // question is the question of the flags, without the scheme, after a check of them.
-func (o *options) question() (q answer.Question, err error) {
-	q = o.asked
+func (o *options) question() answer.Question {
+	q := o.asked
 	q.Covariances, q.Theory = o.covarianceMatrix != "", answer.Yes
 	switch o.method {
 	case "fits":
@@ -245,7 +232,8 @@ func (o *options) question() (q answer.Question, err error) {
 	if q.Accuracy > 0 {
 		q.Exact = answer.Yes
 	}
-	return q, o.checkScheme(o.ratio)
+	o.checkScheme(o.ratio)
+	return q
 }
 
 // choice is the result of a search for a model: how, "" if all was given, and the equivalent flags, as

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/report"
 	"bootbench/kernel"
@@ -19,38 +19,27 @@ const perceptronLoss = "perceptron"
 const mostHeadline = 5000
 
 // runTrain reads DATA, trains, and writes the model file.
-func runTrain(a *app, o *options, data []string) error {
-	rule := o.loss == perceptronLoss
-	p, err := a.read(o, data[0], standard.DefaultSample)
-	if err != nil {
-		return err
-	}
+func runTrain(a *app, o *options, data []string) {
+	rule, p := o.loss == perceptronLoss, a.read(o, data[0], standard.DefaultSample)
 	p.spec.Bias = p.spec.Bias && !rule
-	s, err := a.build(a.ctx, p)
-	if err != nil {
-		return err
-	}
+	s := a.build(a.ctx, p)
 	how := answer.Training{Perceptron: rule}
 	if o.Given("tol") {
 		if how.Tolerance = o.asked.Solve.Tolerance; !loss.TraitsOf(s.Model.Loss).Margin {
-			return usage.Errorf("--tol is for --loss hinge and hard, not for %s", s.Model.Loss.Name())
+			refuse("--tol is for --loss hinge and hard, not for %s", s.Model.Loss.Name())
 		}
 	}
 	var file *svm.ModelFile
 	if len(s.Model.Functions) == 1 {
-		if file, err = o.libsvmModel(s, rule); err != nil {
-			return err
-		}
+		file = o.libsvmModel(s, rule)
 	}
 	if how.Bare = file != nil; how.Bare && o.measure.ByProbability() {
-		return usage.Errorf("--judge %v: a model file of LIBSVM has no place for a threshold (--format json "+
-			"has one)", o.measure)
+		refuse("--judge %v: a model file of LIBSVM has no place for a threshold (--format json has one)",
+			o.measure)
 	}
 	a.console.Progress("training", 0, 1)
 	trained, r, err := s.TrainBy(a.ctx, how)
-	if err != nil {
-		return err
-	}
+	steps.Check(err)
 	write := trained.Write
 	if r.Format = jsonFormat; file != nil {
 		trained.FillLIBSVM(file, p.spec.Set.N())
@@ -61,15 +50,11 @@ func runTrain(a *app, o *options, data []string) error {
 	}
 	trained.Program, r.ModelFile = report.Version(), o.model
 	if !rule && s.Model.Set.N() <= mostHeadline {
-		if r.Headline, err = s.Headline(a.ctx, o.asked.Seed, o.asked.Level); err != nil {
-			return err
-		}
+		r.Headline = steps.Must(s.Headline(a.ctx, o.asked.Seed, o.asked.Level))
 	}
 	a.mustFinish()
-	if err := files.Replace(o.model, write); err != nil {
-		return err
-	}
-	return a.answer(r, nil)
+	steps.Check(files.Replace(o.model, write))
+	a.answer(r)
 }
 
 // Formats of model files.
@@ -80,31 +65,29 @@ const (
 
 // libsvmModel is an empty model file of LIBSVM with the kernel of a model if the flag or the name requests
 // one, else nil. rule: a perceptron is trained.
-func (o *options) libsvmModel(j *answer.Study, rule bool) (*svm.ModelFile, error) {
-	file, err := emptyModelFile(j)
+func (o *options) libsvmModel(j *answer.Study, rule bool) (file *svm.ModelFile) {
+	err := steps.Run(func() { file = emptyModelFile(j) })
 	switch extension := filepath.Ext(o.model); {
 	case o.format == libsvmFormat, o.format == "" && extension == ".libsvm":
-		return file, err
-	case o.format == "" && extension == ".model" && err == nil &&
-		(rule || loss.TraitsOf(j.Model.Loss).Margin):
-		return file, nil
+		steps.Check(err)
+		return file
+	case o.format == "" && extension == ".model" && (rule || loss.TraitsOf(j.Model.Loss).Margin):
+		return file // nil if it has no place for the model
 	}
-	return nil, nil
+	return nil
 }
 
-func emptyModelFile(j *answer.Study) (*svm.ModelFile, error) {
+func emptyModelFile(j *answer.Study) *svm.ModelFile {
 	const place = "a model file of LIBSVM has no place for"
 	k := j.Subject.Kernel // with its defaults
 	file := &svm.ModelFile{Gamma: k.Gamma, Regression: j.Model.Set.AreNumbers(), Label: [2]int{1, -1}}
 	switch {
 	case j.Model.Standardize:
-		return nil,
-			usage.Errorf("--no-standardize is required: %s the scales of features (--format json has one)",
-				place)
+		refuse("--no-standardize is required: %s the scales of features (--format json has one)", place)
 	case k.Jitter != 0:
-		return nil, usage.Errorf("--jitter is %v: %s it", k.Jitter, place)
+		refuse("--jitter is %v: %s it", k.Jitter, place)
 	case len(k.LengthScale) > 1:
-		return nil, usage.Errorf("--length-scale: %s one of each feature", place)
+		refuse("--length-scale: %s one of each feature", place)
 	case len(k.LengthScale) == 1:
 		file.Gamma = 1 / (2 * k.LengthScale[0] * k.LengthScale[0])
 	}
@@ -118,9 +101,8 @@ func emptyModelFile(j *answer.Study) (*svm.ModelFile, error) {
 	case kernel.Precomputed:
 		file.Kernel = svm.FilePrecomputed
 	default:
-		return nil, usage.Errorf(
-			"--kernel %s: a model file of LIBSVM has rbf, linear, poly or precomputed (--format json has "+
-				"all)", k.Kind)
+		refuse("--kernel %s: a model file of LIBSVM has rbf, linear, poly or precomputed (--format json has "+
+			"all)", k.Kind)
 	}
-	return file, nil
+	return file
 }

@@ -12,6 +12,7 @@ import (
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -27,85 +28,59 @@ var tuneNames = append([]string{"gamma", "length-scale", "coef0", "amplitude", "
 	lossNames[1:]...)
 
 // runTune reads DATA, searches, and estimates with the best model.
-func runTune(a *app, o *options, data []string) error {
-	q, err := o.question()
-	if err != nil {
-		return err
-	}
+func runTune(a *app, o *options, data []string) {
+	q := o.question()
 	q.NoPoints, q.Verdict = true, true
 	a.console.Progress("reading", 0, 1)
-	set, err := a.loadData(o, data[0])
-	if err != nil {
-		return err
-	}
-	p, err := o.search(set)
-	if err != nil {
-		return err
-	}
-	if q.Scheme, err = o.designed(o.ratio, set); err != nil {
-		return err
-	}
-	if err := a.openJournal(choice{}); err != nil {
-		return err
-	}
-	r, chosen, err := a.choose(p)
-	if err != nil {
-		return err
-	}
+	set := a.loadData(o, data[0])
+	p := o.search(set)
+	q.Scheme = o.designed(o.ratio, set)
+	a.openJournal(choice{})
+	r, chosen := a.choose(p)
 	if len(r.Over) == 0 {
-		return usage.Errorf("--over is required: nothing of this model is chosen by default")
+		refuse("--over is required: nothing of this model is chosen by default")
 	}
 	best := &problem{spec: r.Spec, test: p.Test, choice: chosen, flags: o}
-	if err := o.draw(a.ctx, best, q.DefaultSample); err != nil {
-		return err
-	}
-	if q.Scheme, err = o.designed(o.ratio, best.spec.Set); err != nil {
-		return err
-	}
+	o.draw(a.ctx, best, q.DefaultSample)
+	q.Scheme = o.designed(o.ratio, best.spec.Set)
 	ctx := a.ctx
 	if r.Cancelled {
 		ctx = context.WithoutCancel(ctx)
 	}
-	s, err := a.build(ctx, best)
-	if err != nil {
-		return err
-	}
+	s := a.build(ctx, best)
 	d := &report.Tuning{Search: searchReport(r), Answer: &report.Answer{Subject: s.Subject,
 		TestError: report.NumberOf(math.NaN()), Status: completeness(false)}}
 	if !r.Cancelled {
-		if d.Answer, err = s.Estimate(ctx, q); err != nil {
-			return a.answer(nil, err)
-		}
+		d.Answer = steps.Must(s.Estimate(ctx, q))
 		s.AddMeasure(ctx, d.Answer, q.Seed, q.Level)
 		s.Caution(d.Answer)
 	}
 	if o.model != "" {
 		d.ModelFile = o.model
-		if err = writeModel(a, o.model, s); err != nil {
-			return err
-		}
+		trained := steps.Must(s.Train(a.ctx))
+		trained.Program = report.Version()
+		a.mustFinish()
+		steps.Check(files.Replace(o.model, trained.Write))
 	}
 	d.StandardError = report.Number(math.NaN())
 	if d.Quality != nil {
 		d.StandardError = d.Quality.ExampleSE
 	}
 	d.Command = "tune"
-	return a.answer(d, nil)
+	a.answer(d)
 }
 
 // choose searches. A journal stores the parts of the search.
-func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
+func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice) {
 	began := time.Now()
 	var settings tune.Settings
 	if a.tasks.Journal != nil && a.command.name == "tune" {
-		law, err := p.Scheme(p.Spec.Set.N())
-		if err != nil {
-			return nil, c, err
-		}
+		law := steps.Must(p.Scheme(p.Spec.Set.N()))
 		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), p.Measure.String())
 		settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
-			_, err = a.tasks.do(0, keyOf(key, name), &part,
-				func() (err error) { part, err = compute(); return err })
+			err = steps.Run(func() {
+				a.tasks.do(0, keyOf(key, name), &part, func() { part = steps.Must(compute()) })
+			})
 			return part, err
 		}
 	}
@@ -121,9 +96,7 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	if a.options.kernel == autoKernel {
 		run = a.options.chooseKernel
 	}
-	if r, err = run(a.ctx, *p, settings); err != nil {
-		return nil, c, err
-	}
+	r = steps.Must(run(a.ctx, *p, settings))
 	for _, b := range r.Bounds {
 		a.found.Add(report.AtTheEdge.Check(b.Value, "widen the range of the search", "%s", b.Text))
 	}
@@ -155,7 +128,7 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice, err error) {
 	if (a.options.Lookup("chosen") != nil || a.command.name == "tune") && len(r.Spec.Chosen) > 0 {
 		c.settings = append(c.settings, "chosen="+strings.Join(r.Spec.Chosen, ","))
 	}
-	return r, c, nil
+	return r, c
 }
 
 // chooser searches on other rows by a problem, with scales for length scales per feature.
@@ -181,54 +154,44 @@ const autoKernel = "auto"
 // chooseKernel searches with each of several kernels, and returns the best search, the first of equals.
 func (o *options) chooseKernel(ctx context.Context, p tune.Problem, settings tune.Settings) (
 	best *tune.Result, err error) {
-	for _, kind := range []kernel.Kind{kernel.RBF, kernel.Matern52, kernel.Linear} {
-		one := p
-		one.Spec.Kernel.Kind = kind
-		unscaled := one.Scales == tune.Each && !one.Spec.Kernel.Scaled()
-		if unscaled || one.Spec.Kernel.Validate(p.Spec.Set.D()) != nil { // it takes no such length scales
-			continue
+	err = steps.Run(func() {
+		for _, kind := range []kernel.Kind{kernel.RBF, kernel.Matern52, kernel.Linear} {
+			one := p
+			one.Spec.Kernel.Kind = kind
+			unscaled := one.Scales == tune.Each && !one.Spec.Kernel.Scaled()
+			if unscaled || one.Spec.Kernel.Validate(p.Spec.Set.D()) != nil { // it takes no such length scales
+				continue
+			}
+			one.Over = o.tuneAxes(&one.Spec)
+			if r := steps.Must(tune.Run(ctx, one, settings)); best == nil || r.Value < best.Value {
+				best = r
+			}
 		}
-		if one.Over, err = o.tuneAxes(&one.Spec); err != nil {
-			return nil, err
-		}
-		r, err := tune.Run(ctx, one, settings)
-		if err != nil {
-			return nil, err
-		}
-		if best == nil || r.Value < best.Value {
-			best = r
-		}
-	}
-	return best, nil
+	})
+	return best, err
 }
 
 // search is the problem of choosing everything that no flag gives. It ignores presets.
-func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
-	p = &tune.Problem{By: o.by, Measure: o.measure, Scheme: func(n int) (resample.Scheme, error) {
+func (o *options) search(set *dataset.Set) *tune.Problem {
+	p := &tune.Problem{By: o.by, Measure: o.measure, Scheme: func(n int) (resample.Scheme, error) {
 		return o.schemeOver(resample.Design{N: n}, o.scheme, o.ratio)
 	}}
 	distinct := slices.Compact(slices.Sorted(slices.Values(set.Columns[0].Y)))
 	if o.loss == "" && set.AreNumbers() && len(set.Columns) == 1 && len(distinct) == 2 {
-		if err := set.Classify(""); err != nil {
-			return nil, err
-		}
+		steps.Check(set.Classify(""))
 	}
 	start := model.Preset{Loss: loss.Hinge{C: 1}}
 	if square := (loss.Square{Noise: 1}); set.AreNumbers() || o.loss == square.Name() {
 		start.Loss = square
 	}
-	if p.Spec, _, err = o.spec(set, start); err != nil {
-		return nil, err
-	}
+	p.Spec, _ = o.spec(set, start)
 	if o.Given("folds") {
 		p.Folds = o.folds
 	}
-	if p.Over, err = o.tuneAxes(&p.Spec); err != nil {
-		return nil, err
-	}
+	p.Over = o.tuneAxes(&p.Spec)
 	if loss.TraitsOf(p.Spec.Loss).Quadratic && !o.Given("noise") &&
 		!slices.ContainsFunc(p.Over, func(a tune.Axis) bool { return a.Name == "noise" }) {
-		return nil, usage.Errorf("--noise is required with --over %s: give it, or choose it, too, by --over "+
+		refuse("--noise is required with --over %s: give it, or choose it, too, by --over "+
 			"noise,%[1]s", strings.Join(o.over, ","))
 	}
 	switch {
@@ -237,61 +200,47 @@ func (o *options) search(set *dataset.Set) (p *tune.Problem, err error) {
 	case len(o.over) == 0:
 		p.Scales = tune.DefaultScales(&p.Spec)
 	}
-	p.Test, err = o.test(set, set.Name)
-	return p, err
+	p.Test = o.test(set, set.Name)
+	return p
 }
 
 // tuneAxes reads --over. The default is tune.Default without the given flags; for a named and given one the
 // search begins at the value of the flag.
-func (o *options) tuneAxes(spec *model.Spec) (axes []tune.Axis, err error) {
+func (o *options) tuneAxes(spec *model.Spec) []tune.Axis {
 	k, names := &spec.Kernel, o.over
 	if len(names) == 0 {
 		names = slices.DeleteFunc(tune.Default(spec), func(name string) bool {
 			return o.Given(name) && !(o.ard && (name == "gamma" || name == "length-scale"))
 		})
 	}
-	axes = []tune.Axis{}
+	axes := []tune.Axis{}
 	for _, text := range names {
-		axis, err := tuneAxis(text)
-		if err != nil {
-			return nil, err
-		}
+		axis := tuneAxis(text)
 		axis.Given = o.Given(axis.Name) || axis.Name == "length-scale" && o.Given("gamma")
 		if axis.Name == "length-scale" && len(k.LengthScale) == 0 && k.Scaled() && k.Gamma == 0 {
 			k.LengthScale = []float64{tune.Start(spec, axis.Name)}
 		}
 		axes = append(axes, axis)
 	}
-	return axes, nil
+	return axes
 }
 
 // tuneAxis reads NAME or NAME=FROM:TO.
-func tuneAxis(text string) (axis tune.Axis, err error) {
+func tuneAxis(text string) (axis tune.Axis) {
 	name, bounds, bounded := strings.Cut(text, "=")
 	axis.Name = strings.TrimSpace(name)
-	if err := usage.OneOf("over", axis.Name, tuneNames...); err != nil || !bounded {
-		return axis, err
+	steps.Check(usage.OneOf("over", axis.Name, tuneNames...))
+	if !bounded {
+		return axis
 	}
 	from, to, _ := strings.Cut(bounds, ":")
-	axis.From, err = strconv.ParseFloat(from, 64)
-	if err == nil {
-		axis.To, err = strconv.ParseFloat(to, 64)
+	var low, high error
+	axis.From, low = strconv.ParseFloat(from, 64)
+	axis.To, high = strconv.ParseFloat(to, 64)
+	if low != nil || high != nil || !(axis.From > 0 && axis.From < axis.To) || math.IsInf(axis.To, 1) {
+		refuse("--over %s: bounds are FROM:TO, numbers above 0, the lower one first", text)
 	}
-	if err != nil || !(axis.From > 0 && axis.From < axis.To) || math.IsInf(axis.To, 1) {
-		return axis, usage.Errorf("--over %s: bounds are FROM:TO, numbers above 0, the lower one first", text)
-	}
-	return axis, nil
-}
-
-// writeModel trains a model and writes its file.
-func writeModel(a *app, path string, s *answer.Study) error {
-	p, err := s.Train(a.ctx)
-	if err != nil {
-		return err
-	}
-	p.Program = report.Version()
-	a.mustFinish()
-	return files.Replace(path, p.Write)
+	return axis
 }
 
 // searchReport is the report of a search.

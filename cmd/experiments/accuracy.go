@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/bench"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -36,11 +37,11 @@ func accuracyStudy(f *flag.FlagSet) func(context.Context, *output) {
 		chosen := strings.FieldsFunc(*names, func(r rune) bool { return r == ',' })
 		for _, spec := range accuracyModels(chosen) {
 			for _, ratio := range []float64{0.5, 1, 2} {
-				if err := attempt(func() {
+				if err := steps.Run(func() {
 					rows = append(rows, judgeModel(ctx, spec, resample.Poisson{Ratio: ratio}, s))
 				}); err != nil {
-					check(fmt.Errorf("%s, %s loss, ratio %v: %w", spec.Set.Name, spec.Loss.Name(), ratio,
-						err))
+					steps.Check(fmt.Errorf("%s, %s loss, ratio %v: %w", spec.Set.Name, spec.Loss.Name(),
+						ratio, err))
 				}
 			}
 		}
@@ -73,14 +74,14 @@ func accuracyModels(names []string) (specs []model.Spec) {
 		"synthetic:waves,n=300,noise=0.3"}
 	for _, name := range names {
 		if !slices.ContainsFunc(known, func(set string) bool { return report.ShortName(set) == name }) {
-			check(fmt.Errorf("-data: the survey has no set %q", name))
+			steps.Check(fmt.Errorf("-data: the survey has no set %q", name))
 		}
 	}
 	for _, name := range known {
 		if len(names) > 0 && !slices.Contains(names, report.ShortName(name)) {
 			continue
 		}
-		set := must(dataset.Load(name, dataset.Options{}))
+		set := steps.Must(dataset.Load(name, dataset.Options{}))
 		mean, sd := stat.PopMeanStdDev(set.Columns[0].Y, nil)
 		// For numbers the noise is a third of the targets' standard deviation, and the losses are comparable.
 		losses := []loss.Loss{loss.Square{Noise: sd * sd / 9},
@@ -105,13 +106,13 @@ func accuracyModels(names []string) (specs []model.Spec) {
 // judgeModel solves, and retrains in batches.
 func judgeModel(ctx context.Context, spec model.Spec, scheme resample.Scheme,
 	s model.RetrainSettings) accuracyRow {
-	m := must(model.Build(context.Background(), spec))
-	theory := must(m.Solve(ctx, scheme, solver.Settings{}))
+	m := steps.Must(model.Build(context.Background(), spec))
+	theory := steps.Must(m.Solve(ctx, scheme, solver.Settings{}))
 	s.Tests = []loss.Test{model.DefaultTest(spec.Set)}
 	leftOut, _ := theory.LeftOut(s.Tests[0])
 	variances := slices.Clone(theory.Var)
 	reference, err := model.RetrainAround(ctx, m, theory, scheme, s)
-	check(cmp.Or(err, ctx.Err()))
+	steps.Check(cmp.Or(err, ctx.Err()))
 	var quotients []float64
 	for i, v := range reference.Variance {
 		if v > 0 {

@@ -18,6 +18,7 @@ import (
 
 	"bootbench"
 	"bootbench/bench"
+	"bootbench/cmd/internal/steps"
 	"bootbench/linalg"
 )
 
@@ -64,17 +65,17 @@ func coverageStudy(f *flag.FlagSet) func(context.Context, *output) {
 	models := f.String("models", flagless+","+given, "`models`: chosen in each table, given, or both")
 	return func(ctx context.Context, o *output) {
 		for _, text := range list(*sizes) {
-			c.sizes = append(c.sizes, must(strconv.Atoi(text)))
+			c.sizes = append(c.sizes, steps.Must(strconv.Atoi(text)))
 		}
 		for _, model := range list(*models) {
 			if model != flagless && model != given {
-				check(fmt.Errorf("-models: there are %s and %s", flagless, given))
+				steps.Check(fmt.Errorf("-models: there are %s and %s", flagless, given))
 			}
 			c.models = append(c.models, model)
 		}
 		of, known := coverageParts[*part]
 		if !known {
-			check(fmt.Errorf("-part: there are %s",
+			steps.Check(fmt.Errorf("-part: there are %s",
 				strings.Join(slices.Sorted(maps.Keys(coverageParts)), ", ")))
 		}
 		runtime.GOMAXPROCS(cmp.Or(c.workers, runtime.GOMAXPROCS(0)))
@@ -99,7 +100,7 @@ func worldsOf(names []string) (chosen []world) {
 		for _, w := range worlds {
 			all = append(all, w.name)
 		}
-		check(fmt.Errorf("-only: there are %s", strings.Join(all, ", ")))
+		steps.Check(fmt.Errorf("-only: there are %s", strings.Join(all, ", ")))
 	}
 	return chosen
 }
@@ -111,7 +112,7 @@ const flagless, given = "flagless", "given"
 func (s *sample) specified(ctx context.Context, model string) bootbench.Spec {
 	switch {
 	case model == flagless:
-		return must(bootbench.Choose(ctx, s.data))
+		return steps.Must(bootbench.Choose(ctx, s.data))
 	case s.classes > 0:
 		return bootbench.NewSpec(s.data, bootbench.Hinge{C: 1})
 	}
@@ -148,7 +149,7 @@ func over[T any, R fmt.Stringer](ctx context.Context, c *coverage, o *output, of
 			for _, n := range c.sizes {
 				began, all, refused := time.Now(), make([]T, c.tables), make([]error, c.tables)
 				linalg.Parallel(c.tables, func(i int) {
-					refused[i] = attempt(func() {
+					refused[i] = steps.Run(func() {
 						s := w.table(c.seed+uint64(i)<<20, n, c.fresh)
 						all[i] = judge(c, ctx, s, s.specified(ctx, model), model, i)
 					})
@@ -165,7 +166,7 @@ func over[T any, R fmt.Stringer](ctx context.Context, c *coverage, o *output, of
 					}
 				}
 				if of.Tables, of.Refused = len(answered), c.tables-len(answered); of.Tables == 0 {
-					check(fmt.Errorf("%s, %d rows: %w", w.name, n, refused[0]))
+					steps.Check(fmt.Errorf("%s, %d rows: %w", w.name, n, refused[0]))
 				}
 				rows = append(rows, row(of, answered))
 				fmt.Fprintln(o, rows[len(rows)-1])
@@ -196,8 +197,8 @@ type outcome struct {
 // judge asks about a table as a user does, and trains its model.
 func (c *coverage) judge(ctx context.Context, s *sample, spec bootbench.Spec, _ string, number int) outcome {
 	o := bootbench.Options{Seed: uint64(number), Resamples: c.resamples}
-	e := must(bootbench.Estimate(ctx, spec, o))
-	return outcome{s.risk(must(bootbench.Train(ctx, spec))), headline(e), plain(e)}
+	e := steps.Must(bootbench.Estimate(ctx, spec, o))
+	return outcome{s.risk(steps.Must(bootbench.Train(ctx, spec))), headline(e), plain(e)}
 }
 
 // riskRow is how the stated errors of a cell do.
@@ -279,7 +280,8 @@ func counted(all []outcome, risk float64, of func(outcome) interval) (c counts) 
 // pValue is that of cross-validation in ten folds.
 func (c *coverage) pValue(ctx context.Context, _ *sample, spec bootbench.Spec, _ string, number int) float64 {
 	folds := bootbench.Folds{Folds: 10, Permutations: c.permutations}
-	return must(bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{Seed: uint64(number)})).PValue
+	o := bootbench.Options{Seed: uint64(number)}
+	return steps.Must(bootbench.CrossValidate(ctx, spec, folds, o)).PValue
 }
 
 // nullRow is how p-values of a cell are distributed.
@@ -317,7 +319,7 @@ func (c *coverage) predict(ctx context.Context, s *sample, spec bootbench.Spec, 
 		floats.Sub(w, p.Lower)
 		return w
 	}
-	p := must(bootbench.Predict(ctx, spec, s.fresh, o))
+	p := steps.Must(bootbench.Predict(ctx, spec, s.fresh, o))
 	inside := make([]float64, s.fresh.N())
 	for i, y := range s.fresh.Columns[0].Y {
 		if p.Lower[i] <= y && y <= p.Upper[i] {
@@ -327,7 +329,7 @@ func (c *coverage) predict(ctx context.Context, s *sample, spec bootbench.Spec, 
 	far := s.fresh.X
 	far.Data = slices.Clone(far.Data)
 	floats.Scale(10, far.Data)
-	outside := must(bootbench.Predict(ctx, spec, must(bootbench.NewInputs(far)), o))
+	outside := steps.Must(bootbench.Predict(ctx, spec, steps.Must(bootbench.NewInputs(far)), o))
 	h.share, h.width = stat.Mean(inside, s.fresh.Weights), bench.Median(widths(p))
 	h.outside = bench.Median(widths(outside)) / h.width
 	return h

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/calibration"
 )
 
@@ -46,8 +47,8 @@ func TestWorlds(t *testing.T) {
 func TestRisk(t *testing.T) {
 	for _, w := range worlds {
 		s := w.table(7, 60, 4000)
-		model := must(bootbench.Train(t.Context(), s.specified(t.Context(), given)))
-		p := must(model.Predict(s.fresh, 0.95))
+		model := steps.Must(bootbench.Train(t.Context(), s.specified(t.Context(), given)))
+		p := steps.Must(model.Predict(s.fresh, 0.95))
 		of, loss := []*bootbench.Prediction{p}, make([]float64, s.fresh.N())
 		if p.Targets != nil {
 			of = []*bootbench.Prediction{p.Targets["y"], p.Targets["y2"]}

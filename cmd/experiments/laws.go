@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/cmd/internal/steps"
 	"bootbench/fits"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -45,14 +46,14 @@ func (p *paperRun) lawsOf(ctx context.Context, name string, isHeld func(i int) b
 		}
 	}
 	spec.Set = all.Subset(rest)
-	m, once := must(model.Build(context.Background(), spec)), resample.Poisson{Ratio: 1}
-	b := &bothLaws{examples: len(rest), solution: must(m.Solve(ctx, once, solver.Settings{}))}
+	m, once := steps.Must(model.Build(context.Background(), spec)), resample.Poisson{Ratio: 1}
+	b := &bothLaws{examples: len(rest), solution: steps.Must(m.Solve(ctx, once, solver.Settings{}))}
 	var cross blas64.General
 	if held != nil {
-		cross = must(m.CrossAll(all.Subset(held)))
+		cross = steps.Must(m.CrossAll(all.Subset(held)))
 		var err error
 		b.mean, b.variance, err = b.solution.Predict(slices.Clone(cross.Data))
-		check(err)
+		steps.Check(err)
 		b.first = m.Sites()
 	}
 	b.predictions = make([][]float64, m.Sites()+cross.Rows-b.first)

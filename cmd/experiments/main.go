@@ -14,6 +14,7 @@ import (
 	"slices"
 	"syscall"
 
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/report"
 )
 
@@ -54,9 +55,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err := f.Parse(args[1:]); err != nil {
 		return 2
 	}
-	if err := attempt(func() {
+	if err := steps.Run(func() {
 		if *folder != "" {
-			check(os.MkdirAll(*folder, 0o777))
+			steps.Check(os.MkdirAll(*folder, 0o777))
 		}
 		do(ctx, &output{stdout, *folder})
 	}); err != nil {
@@ -64,36 +65,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
-}
-
-// failure is an error that ends a study.
-type failure struct{ error }
-
-// check ends the study by an error.
-func check(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-// must is the value of a step; an error ends the study.
-func must[V any](v V, err error) V {
-	check(err)
-	return v
-}
-
-// attempt runs the steps of a study, and returns the error that ended it.
-func attempt(steps func()) (err error) {
-	defer func() {
-		p := recover()
-		if f, ok := p.(failure); ok {
-			err = f.error
-		} else if p != nil {
-			panic(p)
-		}
-	}()
-	steps()
-	return nil
 }
 
 // output is the destination of a study: a stream for tables and text, a folder for files.
@@ -107,9 +78,9 @@ func (o *output) file(name string, write func(io.Writer) error) {
 	if o.folder == "" {
 		return
 	}
-	f := must(os.Create(filepath.Join(o.folder, name)))
+	f := steps.Must(os.Create(filepath.Join(o.folder, name)))
 	defer f.Close()
-	check(errors.Join(write(f), f.Close()))
+	steps.Check(errors.Join(write(f), f.Close()))
 }
 
 // writeCSV writes structs as lines of a file.

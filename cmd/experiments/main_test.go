@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bootbench/cmd/internal/steps"
 	"bytes"
 	"io"
 	"os"
@@ -65,7 +66,7 @@ func TestNoFiles(t *testing.T) {
 	if status := run(t.Context(), args, io.Discard, io.Discard); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	if files := must(os.ReadDir(".")); len(files) > 0 {
+	if files := steps.Must(os.ReadDir(".")); len(files) > 0 {
 		t.Errorf("files: %v", files)
 	}
 }

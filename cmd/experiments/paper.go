@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/cmd/internal/steps"
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -59,7 +60,7 @@ func paperStudy(f *flag.FlagSet) func(context.Context, *output) {
 		for _, id := range strings.Split(cmp.Or(*only, strings.Join(ids, ",")), ",") {
 			k := slices.Index(ids, id)
 			if k < 0 {
-				check(fmt.Errorf("-figure %s: there are %s", id, strings.Join(ids, ", ")))
+				steps.Check(fmt.Errorf("-figure %s: there are %s", id, strings.Join(ids, ", ")))
 			}
 			o.figures(paperFigures[k].run(p, ctx)...)
 		}
@@ -68,7 +69,7 @@ func paperStudy(f *flag.FlagSet) func(context.Context, *output) {
 
 // preset is the papers' model of an embedded set.
 func preset(name string) model.Spec {
-	set := must(dataset.Open(name))
+	set := steps.Must(dataset.Open(name))
 	p, _ := model.PresetFor(set)
 	return model.Spec{Set: set, Kernel: p.Kernel, Loss: p.Loss, Standardize: p.Standardize}
 }
@@ -77,10 +78,10 @@ func preset(name string) model.Spec {
 // sites and then at new inputs whose kernel rows are given.
 func (p *paperRun) retrain(ctx context.Context, m *model.Model, scheme resample.Scheme, test loss.Test,
 	cross blas64.General, resamples int, onFit func(r int, weight, f []float64)) *fits.Averages {
-	r := must(model.Retrain(ctx, m, model.Single, scheme, model.RetrainSettings{Seed: p.seed, Cross: cross,
-		Settings: fits.Settings{Resamples: resamples, Workers: p.workers, Tests: []loss.Test{test},
-			OnFit: onFit}}))
-	check(ctx.Err())
+	r := steps.Must(model.Retrain(ctx, m, model.Single, scheme, model.RetrainSettings{Seed: p.seed,
+		Cross: cross, Settings: fits.Settings{Resamples: resamples, Workers: p.workers,
+			Tests: []loss.Test{test}, OnFit: onFit}}))
+	steps.Check(ctx.Err())
 	return r.Averages
 }
 
@@ -103,8 +104,8 @@ func ratioAxis() report.Axis {
 func theoryLine(ctx context.Context, m *model.Model, test loss.Test, method solver.Method) (s report.Series) {
 	settings := solver.Settings{Method: method}
 	for _, ratio := range theoryRatios {
-		solution := must(m.Solve(ctx, resample.Poisson{Ratio: ratio}, settings))
-		check(ctx.Err())
+		solution := steps.Must(m.Solve(ctx, resample.Poisson{Ratio: ratio}, settings))
+		steps.Check(ctx.Err())
 		if settings.From = nil; solution.Status == solver.Converged {
 			leftOut, _ := solution.LeftOut(test)
 			s.Add(ratio, leftOut)
@@ -129,7 +130,7 @@ func (p *paperRun) retrainedDots(ctx context.Context, m *model.Model, test loss.
 // bothSides are the theory's line and the dots of retraining, in one colour.
 func (p *paperRun) bothSides(ctx context.Context, spec model.Spec, test loss.Test, colour int) (line,
 	dots report.Series) {
-	m := must(model.Build(context.Background(), spec))
+	m := steps.Must(model.Build(context.Background(), spec))
 	line, dots = theoryLine(ctx, m, test, solver.ADATAP), p.retrainedDots(ctx, m, test)
 	line.Colour, dots.Colour = colour, colour
 	return line, dots
@@ -137,7 +138,7 @@ func (p *paperRun) bothSides(ctx context.Context, spec model.Spec, test loss.Tes
 
 // regression is M03 figure 1, left: one learning curve with all approximations.
 func (p *paperRun) regression(ctx context.Context) []*report.Figure {
-	m := must(model.Build(context.Background(), preset("boston")))
+	m := steps.Must(model.Build(context.Background(), preset("boston")))
 	var series []report.Series
 	for _, l := range []struct {
 		method solver.Method
@@ -166,10 +167,10 @@ func (p *paperRun) regression(ctx context.Context) []*report.Figure {
 
 // robust is M03 figure 1, right: the smoothed eps-insensitive loss, one curve per data set.
 func (p *paperRun) robust(ctx context.Context) []*report.Figure {
-	test := must(loss.TestByName("smooth-eps"))
+	test := steps.Must(loss.TestByName("smooth-eps"))
 	specs := []model.Spec{preset("boston")}
 	if p.pumadyn != "" {
-		specs = append(specs, robot(must(dataset.Load(p.pumadyn, dataset.Options{}))))
+		specs = append(specs, robot(steps.Must(dataset.Load(p.pumadyn, dataset.Options{}))))
 	}
 	var series []report.Series
 	for i, spec := range specs {
@@ -191,8 +192,8 @@ const robotScale = 3
 func robot(set *dataset.Set) model.Spec {
 	const n = 500
 	if set.N() < n || set.D() != 8 {
-		check(fmt.Errorf("%s has %d examples of %d features; the robot arm has at least %d of 8", set.Name,
-			set.N(), set.D(), n))
+		steps.Check(fmt.Errorf("%s has %d examples of %d features; the robot arm has at least %d of 8",
+			set.Name, set.N(), set.D(), n))
 	}
 	head := set.Head(n)
 	head.Name = "robot arm"

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/dataset"
 	"bootbench/linalg"
 )
@@ -110,7 +111,7 @@ func generated(name string, odds func(x []float64) float64) drawFunc {
 		if odds == nil {
 			text += ",noise=0"
 		}
-		set := must(dataset.Load(text, dataset.Options{}))
+		set := steps.Must(dataset.Load(text, dataset.Options{}))
 		for i := range all {
 			if odds == nil {
 				all[i] = []float64{set.Columns[0].Y[i]}
@@ -197,12 +198,12 @@ func (w world) realized(rng *rand.Rand, x linalg.Matrix, truth [][]float64, rows
 			}
 		}
 	}
-	set := must(bootbench.New(x, y[0]))
+	set := steps.Must(bootbench.New(x, y[0]))
 	for k := range y[1:] {
 		set.Columns = append(set.Columns, bootbench.Column{Name: fmt.Sprintf("y%d", k+2), Y: y[k+1]})
 	}
 	if set.Groups = groups; w.classes > 2 {
-		check(set.Classify(""))
+		steps.Check(set.Classify(""))
 	}
 	if w.weight != nil {
 		for i := range n {
@@ -243,7 +244,7 @@ func drawn(rng *rand.Rand, p []float64) (class int) {
 // risk is the expected error of a trained model on fresh rows, in units of Estimation.Error: the expectation
 // over targets is exact, only the inputs are random.
 func (s *sample) risk(model *bootbench.Trained) float64 {
-	p := must(model.Predict(s.fresh, 0.95))
+	p := steps.Must(model.Predict(s.fresh, 0.95))
 	if s.classes > 0 {
 		wrong, levels := make([]float64, len(s.truth)), map[string]int{}
 		for class, name := range s.data.Columns[0].Levels {

@@ -22,23 +22,21 @@ func PredictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Questi
 	return a, err
 }
 
+// predictBy is PredictBy without the support of the inputs.
 func predictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Question) (*report.Answer, error) {
-	targets := p.Encoding.Targets
-	if len(targets[0].Levels) > 2 {
-		return predictClasses(p, in, q)
+	f, err := predictionsBy(p.All(), in)
+	targets, all := p.Encoding.Targets, []*report.Answer(nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(targets[0].Levels) > 2:
+		return predictClasses(p, in, f, q), nil
 	}
-	var all []*report.Answer
 	for k, one := range p.All() {
-		f, err := one.Predict(in)
-		if err != nil {
-			return nil, err
-		}
-		a := newAnswer(p, in)
-		a.Target, a.Loss, a.Kernel = targets[k].Name, one.Loss, one.Kernel
-		*a.SupportVectors = len(one.Weight)
+		a := newAnswer(p, one, targets[k:k+1], in)
 		m := &model.Model{Spec: model.Spec{Set: &dataset.Set{Columns: targets[k : k+1]}}}
 		at := &part{study: &Study{Model: m, Test: test}, model: m}
-		if err := readTrained(at, a, one, in, k, f, q); err != nil {
+		if err := readTrained(at, a, one, in, k, f[k], q); err != nil {
 			return nil, err
 		}
 		all = append(all, a)
@@ -46,27 +44,32 @@ func predictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Questi
 	if len(all) == 1 {
 		return all[0], nil
 	}
-	a := newAnswer(p, in)
-	a.Loss, a.Kernel, a.Targets, *a.SupportVectors = p.Loss, p.Kernel, map[string]*report.Answer{},
-		len(p.Weight)
-	for k, one := range all {
-		name := targets[k].Name
-		a.Names, a.Targets[name] = append(a.Names, name), one
-		a.AddOf(name, &one.Findings)
-	}
+	a := newAnswer(p, p, targets, in)
+	addTargets(a, targets, all)
 	return a, nil
 }
 
-// newAnswer begins the answer of a trained model at new inputs.
-func newAnswer(p *model.Predictor, in *dataset.Inputs) *report.Answer {
-	e := p.Encoding
-	a := &report.Answer{Command: "predict", Status: Complete, SupportVectors: new(int),
-		NewRows: &report.NewRows{Test: in.Name, Count: in.N()}}
+// predictionsBy are the predictions of predictors, one after the other, at inputs.
+func predictionsBy(all []*model.Predictor, in *dataset.Inputs) (f [][]float64, err error) {
+	for _, p := range all {
+		one, err := p.Predict(in)
+		if err != nil {
+			return nil, err
+		}
+		f = append(f, one)
+	}
+	return f, nil
+}
+
+// newAnswer begins the answer of one of the functions of a trained model at new inputs, of these targets.
+func newAnswer(p, of *model.Predictor, targets []dataset.Column, in *dataset.Inputs) *report.Answer {
+	e, set, vectors := p.Encoding, dataset.Set{Columns: targets}, len(of.Weight)
+	a := &report.Answer{Command: "predict", Status: Complete, SupportVectors: &vectors,
+		NewRows: &report.NewRows{Test: in.Name, Count: in.N()},
+		Subject: report.Subject{Data: e.Name, N: p.Training.Examples, D: e.Features, Task: set.Task(),
+			Target: set.TargetNames(), Loss: of.Loss, Kernel: of.Kernel, Sites: p.Training.Sites,
+			Standardized: p.Scales != nil}}
 	a.Add(otherColumns(in)...)
-	set := dataset.Set{Columns: e.Targets}
-	a.Data, a.N, a.D, a.Task, a.Target = e.Name, p.Training.Examples, e.Features, set.Task(),
-		set.TargetNames()
-	a.Sites, a.Standardized = p.Training.Sites, p.Scales != nil
 	return a
 }
 
@@ -131,18 +134,12 @@ func readTrained(p *part, a *report.Answer, of *model.Predictor, in *dataset.Inp
 	return nil
 }
 
-// predictClasses is the answer of a model of several classes at new inputs.
-func predictClasses(p *model.Predictor, in *dataset.Inputs, q *Question) (*report.Answer, error) {
-	a, curves := newAnswer(p, in), p.Pairs == nil
+// predictClasses is the answer of a model of several classes, whose functions predict f at new inputs.
+func predictClasses(p *model.Predictor, in *dataset.Inputs, f [][]float64, q *Question) *report.Answer {
 	levels := p.Encoding.Targets[0].Levels
-	a.Loss, a.Kernel, a.Decisions = p.Loss, p.Kernel, &report.Decisions{Classes: levels}
-	var f [][]float64
+	a, curves := newAnswer(p, p, p.Encoding.Targets, in), p.Pairs == nil
+	a.Decisions, *a.SupportVectors = &report.Decisions{Classes: levels}, 0
 	for _, one := range p.All() {
-		field, err := one.Predict(in)
-		if err != nil {
-			return nil, err
-		}
-		f = append(f, field)
 		*a.SupportVectors += len(one.Weight)
 		curves = curves && one.LeftOut != nil
 	}
@@ -150,12 +147,9 @@ func predictClasses(p *model.Predictor, in *dataset.Inputs, q *Question) (*repor
 	if p.Pairs != nil {
 		decision, a.Multiclass = fits.Votes(p.Pairs), OneAgainstOne
 	}
-	best, scores, at := make([]int, in.N()), make([]float64, len(levels)), make([]float64, len(f))
+	best, scores := make([]int, in.N()), make([]float64, len(levels))
 	for i := range best {
-		for k := range f {
-			at[k] = f[k][i]
-		}
-		decision.Scores(scores, at)
+		decision.Scores(scores, fieldsAt(f, i))
 		best[i] = floats.MaxIdx(scores)
 	}
 	var probabilities [][]float64
@@ -167,10 +161,11 @@ func predictClasses(p *model.Predictor, in *dataset.Inputs, q *Question) (*repor
 		}
 		probabilities = normalised(f)
 	}
-	var of []int
-	if len(in.Columns) > 0 {
-		of = ClassesOf(in.Columns[0].Y)
+	if len(in.Columns) == 0 {
+		decide(a, levels, in.RowNames, best, nil, probabilities, nil)
+		return a
 	}
+	of := ClassesOf(in.Columns[0].Y)
 	decide(a, levels, in.RowNames, best, of, probabilities, nil)
 	for i, own := range of {
 		wrong := 0.0
@@ -179,9 +174,16 @@ func predictClasses(p *model.Predictor, in *dataset.Inputs, q *Question) (*repor
 		}
 		a.Points.Error = append(a.Points.Error, wrong)
 	}
-	if of != nil {
-		a.TestLoss, a.TestError = loss.ZeroOne{}.Name(), report.NumberOf(stat.Mean(a.Points.Error, nil))
-		a.Metrics = classMetrics(q.Metrics, a)
+	a.TestLoss, a.TestError = loss.ZeroOne{}.Name(), report.NumberOf(stat.Mean(a.Points.Error, nil))
+	a.Metrics = classMetrics(q.Metrics, a)
+	return a
+}
+
+// fieldsAt are the fields of all functions at a row.
+func fieldsAt(f [][]float64, row int) []float64 {
+	at := make([]float64, len(f))
+	for k := range f {
+		at[k] = f[k][row]
 	}
-	return a, nil
+	return at
 }

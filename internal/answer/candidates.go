@@ -27,14 +27,14 @@ type trial struct {
 	of      *dataset.Set
 }
 
-// trials are the fits without each fold of a cross-validation of a set, of these classes.
-func (v *Validation) trials(set *dataset.Set, class []int) (all []trial, err error) {
-	p, repeats, err := v.partitions(class)
+// trials are the fits without each fold of a cross-validation of a set.
+func (v *Validation) trials(set *dataset.Set) (all []trial, err error) {
+	p, err := v.folds(set)
 	if err != nil {
 		return nil, err
 	}
 	weight, plan := make([]float64, set.N()), resample.Resamples{Scheme: p.Sampler}
-	for r := range p.Period() * repeats {
+	for r := range p.Period() * p.repeats {
 		p.Draw(v.Seed, r, weight)
 		var rows []int
 		first, end := resample.Tested(plan, r, set.N())
@@ -126,10 +126,7 @@ func (s *Study) fields(ctx context.Context, v *Validation, trials []trial) ([][]
 			settings.Resamples, settings.Workers = len(trials), v.Workers
 			settings.OnFit = func(r int, _, f []float64) {
 				for k, i := range trials[r].without[:trials[r].tested] {
-					if v.Choose == nil { // else a prediction for each example
-						i = p.model.Site[i]
-					}
-					fields[r][k*functions+p.number] = of.Mean + of.Unit*f[i]
+					fields[r][k*functions+p.number] = of.Mean + of.Unit*f[p.model.Site[i]]
 				}
 			}
 			_, err = v.fits(ctx, p, riskFolds, settings, known)
@@ -255,15 +252,11 @@ func (p *part) leaveOut(ctx context.Context, trials []trial, targets, fields [][
 
 // partitions are the rows of the folds of random partitions, one after the other.
 func partitions(v *Validation, s *Study) (folds [][]int, each int, err error) {
-	var class []int
-	if !s.Model.Set.AreNumbers() {
-		class = s.classOf()
-	}
-	p, _, err := v.partitions(class)
+	p, err := v.folds(s.Model.Set)
 	if err != nil {
 		return nil, 0, err
 	}
-	all, err := v.trials(s.Model.Set, class)
+	all, err := v.trials(s.Model.Set)
 	for _, t := range all {
 		folds = append(folds, t.without)
 	}

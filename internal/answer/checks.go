@@ -13,7 +13,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/linalg"
 	"bootbench/resample"
 	"bootbench/solver"
 )
@@ -59,26 +58,24 @@ func imbalance(q *report.Quality, set *dataset.Set) report.Checks {
 	if q == nil || q.Balanced == nil || set.AreNumbers() {
 		return nil
 	}
-	count := make([]float64, len(set.Levels()))
-	for _, class := range ClassesOf(set.Columns[0].Y) {
-		count[class]++
-	}
-	most, least := floats.MaxIdx(count), floats.MinIdx(count)
-	if !(count[most] >= unequal*count[least]) || count[least] < 2 {
+	count := classSizes(set)
+	few := slices.Min(count)
+	if slices.Max(count) < unequal*few || few < 2 {
 		return nil
 	}
 	k, variance := float64(len(count)), 0.0
 	for _, rows := range count {
-		variance += 0.25 / rows
+		variance += 0.25 / float64(rows)
 	}
 	chance, verdict := 1-1/k, "nothing that these rows can show"
 	if float64(*q.Balanced) < chance-2*math.Sqrt(variance)/k {
 		verdict = "something"
 	}
-	share := count[least] / floats.Sum(count)
+	share := float64(few) / float64(set.N())
 	return report.Checks{report.Imbalance.Check(share, "judge by the balanced error",
 		"%.2g%% of the rows are of class %s: by the balanced error, %.3g where guessing has %.3g, the model "+
-			"has learned %s", 100*share, set.Levels()[least], *q.Balanced, chance, verdict)}
+			"has learned %s", 100*share, set.Levels()[slices.Index(count, few)], *q.Balanced, chance,
+		verdict)}
 }
 
 // FewChecks are the checks of an estimate from few examples or groups, or from few that have the weight.
@@ -105,10 +102,7 @@ func FewChecks(set *dataset.Set) report.Checks {
 	case set.AreNumbers():
 		return nil
 	}
-	count := make([]int, len(set.Levels()))
-	for _, class := range ClassesOf(set.Columns[0].Y) {
-		count[class]++
-	}
+	count := classSizes(set)
 	if class := slices.Index(count, 1); class >= 0 && len(count) == 2 {
 		return report.Checks{report.RareClass.Check(1, "take more rows of this class",
 			"there is one example of class %s: probabilities cannot be checked, and are "+
@@ -121,25 +115,23 @@ func FewChecks(set *dataset.Set) report.Checks {
 	return nil
 }
 
-// outcome has the findings about a model and the resamples that train it.
-func outcome(m *model.Model, scheme resample.Scheme) (o report.Outcome) {
-	o.Remark(m.Warnings()...)
-	const larger = "take a larger ratio, or more rows"
+// addModel adds the findings about a model and the resamples that train it.
+func addModel(f *report.Findings, m *model.Model, scheme resample.Scheme) {
+	f.Remark(m.Warnings()...)
 	if share := model.EmptyShare(m, scheme); share > 0.05 {
-		o.Add(report.ConstantModels.Check(share, larger,
+		f.Add(report.ConstantModels.Check(share, "take a larger ratio, or more rows",
 			"%.0f%% of the resamples are empty: they predict the prior mean 0, and count", 100*share))
 	}
 	const rare = "take more rows of the rare class, or strata"
 	switch share := model.MissingClass(m, scheme); {
 	case share > 0.5:
-		o.Add(report.ConstantModels.Check(share, rare,
+		f.Add(report.ConstantModels.Check(share, rare,
 			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
 	case m.Bias && share > 0.01:
-		o.Add(report.ConstantModels.Check(share, rare,
+		f.Add(report.ConstantModels.Check(share, rare,
 			"%.2g%% of the resamples lack one of the two classes: they predict the class that is there, "+
 				"which the theory does not see", 100*share))
 	}
-	return o
 }
 
 // addSolution adds the findings of a solution: why it has not converged, what the kernel cannot tell, and
@@ -201,9 +193,4 @@ func otherColumns(in *dataset.Inputs) (all report.Checks) {
 // notComputed says what is missing from an answer, and why.
 func notComputed(format string, args ...any) report.Check {
 	return report.NotComputed.Check(1, "ask for less, or change what the text names", format, args...)
-}
-
-// checkMemory refuses what would not fit into memory.
-func checkMemory(bytes, limit int64, what string) error {
-	return linalg.CheckMemory(bytes, limit, what)
 }

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 
-	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -71,10 +70,11 @@ func (v *Validation) checkFields() error {
 	return nil
 }
 
-// partition is a scheme of folds with its description.
+// partition is a scheme of folds with its description, and the number of partitions into them.
 type partition struct {
 	resample.Sampler
-	what string
+	what    string
+	repeats int
 }
 
 // partition is the partition of examples of these classes, nil for numbers.
@@ -86,28 +86,30 @@ func (v *Validation) partition(class []int) (p partition, err error) {
 	if d.Group != nil {
 		units, of = 1+slices.Max(d.Group), "groups"
 	}
+	p.repeats = 1 // of given folds and blocks, which are always the same
 	switch k := v.Folds; {
 	case v.Given != nil && slices.Max(v.Given) == 0:
 		err = errors.New("ReadOptions.Folds: all rows are in one fold")
 	case v.Given != nil:
-		p = partition{resample.GivenFolds{Folds: 1 + slices.Max(v.Given), Fold: v.Given}, "folds of a column"}
+		p.Sampler = resample.GivenFolds{Folds: 1 + slices.Max(v.Given), Fold: v.Given}
+		p.what = "folds of a column"
 	case d.Block > 0 && (d.Group != nil || k == 0 || k*d.Block >= units):
 		err = fmt.Errorf("Folds.Design.Block %d: rows are predicted forward in time, from those before "+
 			"them: take Folds.Folds K with K times %[1]d below %d, and no ReadOptions.Groups", d.Block, d.N)
 	case d.Block > 0:
-		p = partition{resample.ForwardChain{Folds: k, Length: d.Block},
-			fmt.Sprintf("blocks of %d rows, each predicted by the rows before it", d.Block)}
+		p.Sampler = resample.ForwardChain{Folds: k, Length: d.Block}
+		p.what = fmt.Sprintf("blocks of %d rows, each predicted by the rows before it", d.Block)
 	case k == 0:
 		single := d.Group
 		for i := len(single); i < d.N; i++ {
 			single = append(single, i)
 		}
-		p = partition{resample.GivenFolds{Folds: units, Fold: single}, "folds of single " + of}
+		p.Sampler, p.what = resample.GivenFolds{Folds: units, Fold: single}, "folds of single "+of
 	case k < 2 || k > units:
 		err = fmt.Errorf("Folds.Folds %d: there are %d %s to leave out: take 2 to %[2]d, or loo", k, units,
 			of)
 	default:
-		p.what = "random folds of " + of
+		p.what, p.repeats = "random folds of "+of, max(1, v.Repeats)
 		if d.Stratum != nil {
 			p.what += " within strata"
 		} else if class != nil {
@@ -125,31 +127,19 @@ func (v *Validation) partition(class []int) (p partition, err error) {
 	return p, nil
 }
 
-// folds are the folds of a study, and the number of partitions.
-func (v *Validation) folds(s *Study) (p partition, repeats int, err error) {
-	var class []int
-	if !s.Model.Set.AreNumbers() {
-		class = s.classOf()
+// folds are the folds of a set.
+func (v *Validation) folds(set *dataset.Set) (partition, error) {
+	if set.AreNumbers() {
+		return v.partition(nil)
 	}
-	return v.partitions(class)
-}
-
-// partitions are the folds of examples of these classes, nil for numbers, and the number of partitions.
-func (v *Validation) partitions(class []int) (p partition, repeats int, err error) {
-	p, err = v.partition(class)
-	repeats = max(1, v.Repeats)
-	switch p.Sampler.(type) {
-	case resample.GivenFolds, resample.ForwardChain: // always the same
-		repeats = 1
-	}
-	return p, repeats, err
+	return v.partition(ClassesOf(set.Columns[0].Y))
 }
 
 // settings are those of the fits of a part without each fold.
-func (v *Validation) settings(p *part, folds partition, repeats int) model.RetrainSettings {
+func (v *Validation) settings(p *part, folds partition) model.RetrainSettings {
 	s := model.RetrainSettings{Plan: resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: p.model.Y}}
 	s.Tests, s.Workers = p.study.tests(v.Metrics), v.Workers
-	s.Resamples, s.Progress = folds.Period()*repeats, p.study.counting("fold")
+	s.Resamples, s.Progress = folds.Period()*folds.repeats, p.study.counting("fold")
 	return s
 }
 
@@ -160,7 +150,7 @@ func (s *Study) CrossValidate(ctx context.Context, v Validation) (*report.Answer
 }
 
 func validate(ctx context.Context, s *Study, command string, v Validation) (*report.Answer, error) {
-	folds, repeats, err := v.folds(s)
+	folds, err := v.folds(s.Model.Set)
 	if err != nil {
 		return nil, err
 	}
@@ -168,22 +158,11 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 		return nil, model.InputError(fmt.Errorf("Folds.Permutations change nothing: the targets of all "+
 			"%s that change places are the same", moved.What()))
 	}
-	plan := resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: s.Model.Functions[0].Y}
-	known := &nestedFits{}
-	join := joining{command: command, plan: plan, group: v.Design.Group, metrics: v.Metrics}
+	known, join := &nestedFits{}, joining{group: v.Design.Group, metrics: v.Metrics}
+	join.plan = resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: s.Model.Functions[0].Y}
 	a, err := s.each(ctx, join, func(p *part, onFit OnFit) (*report.Answer, error) {
-		own := v.settings(p, folds, repeats)
+		own := v.settings(p, folds)
 		own.OnFit = onFit
-		if v.Choose != nil && onFit != nil { // a prediction for each example
-			bySite := onFit
-			own.OnFit = func(r int, weight, f []float64) {
-				at := make([]float64, s.Model.Sites())
-				for i, site := range s.Model.Site {
-					at[site] = f[i]
-				}
-				bySite(r, weight, at)
-			}
-		}
 		result, err := v.fits(ctx, p, folds.Period(), own, known)
 		switch {
 		case err != nil:
@@ -191,7 +170,7 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 		case result.Resamples == 0:
 			return nil, ctx.Err()
 		}
-		a := v.report(p, folds, repeats, result)
+		a := v.report(p, folds, result)
 		a.Command = command
 		return a, nil
 	})
@@ -206,22 +185,21 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 // CrossValidatePath cross-validates models along a path of C: studies on one kernel matrix, with the first
 // one's loss times the factors. Along the path every fit starts from the last.
 func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64,
-	v Validation) ([]*report.Answer,
-	error) {
+	v Validation) ([]*report.Answer, error) {
 	first := studies[0].part(0)
-	folds, repeats, err := v.folds(first.study)
+	folds, err := v.folds(first.model.Set)
 	if err != nil {
 		return nil, err
 	}
-	around := resample.KFold{Folds: folds.Period(), N: first.study.Model.Set.N()}
-	results, err := model.RetrainPath(ctx, first.model, around, factors, v.settings(first, folds, repeats))
+	around := resample.KFold{Folds: folds.Period(), N: first.model.Set.N()}
+	results, err := model.RetrainPath(ctx, first.model, around, factors, v.settings(first, folds))
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	answers := make([]*report.Answer, len(studies))
 	for k, s := range studies {
 		s.Times.Retrain += results[k].Stats.Elapsed.Seconds()
-		answers[k] = v.report(s.part(0), folds, repeats,
+		answers[k] = v.report(s.part(0), folds,
 			&model.Retraining{Averages: results[k], Method: model.Single})
 	}
 	return answers, nil
@@ -256,48 +234,34 @@ func (v *Validation) fits(ctx context.Context, p *part, folds int, settings mode
 }
 
 // report is the document of the fits without each fold.
-func (v *Validation) report(p *part, folds partition, repeats int, result *model.Retraining) *report.Answer {
-	r := result.Averages.In(p.model.Function)
+func (v *Validation) report(p *part, folds partition, result *model.Retraining) *report.Answer {
+	r, set := result.Averages.In(p.model.Function), p.model.Set
 	left := &r.Tests[0]
 	a := &report.Answer{Command: "cv", Subject: p.about(), TestLoss: left.Test.Name(), Folds: folds.Period(),
-		Method: result.Method.String(), Status: r.Status.String(), Draws: p.draws(result, v.Seed),
-		Validation: &report.Validation{Repeats: repeats, FoldsOf: folds.what,
-			RepeatsSE:   report.Number(left.SE),
-			ErrorSEOver: "examples"},
-	}
-	a.Remark(p.model.Warnings()...)
-	addFits(&a.Findings, result.Averages)
-	skipped := len(r.Skipped)
-	a.Skipped = &skipped
-	p.judge(a, left, r.OutOfBag, nil)
-	a.Examples.Weights = p.model.Set.Weights
+		Validation: &report.Validation{Repeats: folds.repeats, FoldsOf: folds.what, ErrorSEOver: "examples",
+			RepeatsSE: report.Number(left.SE)}}
 	if v.Design.Group != nil {
 		a.ErrorSEOver = "groups"
 	}
-	if !slices.Equal(v.Design.Group, p.model.Set.Groups) && a.Quality != nil {
-		a.Quality.ExampleSE, a.Quality.Effective = calibration.StandardError(left.Examples,
-			p.model.Set.Weights,
-			v.Design.Group)
-		quote := report.NewQuote(a.TestLoss, report.Number(left.Error), a.Quality, nil)
-		a.Quote = &quote
-	}
-	a.Add(judgement(a, p.model.Set)...)
-	points := &report.Points{Names: p.model.Set.RowNames, Mean: r.OutOfBag, Error: left.Examples}
+	a.Remark(p.model.Warnings()...)
+	p.addFits(a, result, v.Seed)
+	p.judge(a, left, r.OutOfBag, nil, v.Design.Group)
+	a.Examples.Weights = set.Weights
+	a.Add(judgement(a, set)...)
+	points := &report.Points{Names: set.RowNames, Mean: r.OutOfBag, Error: left.Examples}
 	var probabilities *Probabilities
 	if p.labels() && !v.ErrorsAlone {
-		if found, err := RefinedProbabilities(p.model, result.Averages); err == nil {
-			probabilities, points.Probability.Positive = found, found.LeftOut
-		}
 		for _, f := range r.OutOfBag {
 			points.Class = append(points.Class, p.names().Name(f))
 		}
-		if probabilities != nil {
-			p.decide(points.Class, probabilities.LeftOut)
+		if found, err := RefinedProbabilities(p.model, result.Averages); err == nil {
+			probabilities, points.Probability.Positive = found, found.LeftOut
+			p.decide(points.Class, found.LeftOut)
 		}
 	}
 	a.Metrics, a.Calibration = p.measure(v.Metrics, r, probabilities)
 	points.Target.Numbers = p.targets()
-	requireNumbers(&a.Status, &a.Findings, nil, a.Error)
+	requireNumbers(a, a.Error)
 	a.Points, a.Time = points, p.study.Times
 	return a
 }
@@ -326,17 +290,9 @@ const fewInClass = 30
 // SmallClass returns the classes as strata if a data set has such a class, with its name and number of rows;
 // else nil.
 func SmallClass(set *dataset.Set) (strata []int, class string, rows int) {
-	names := set.Levels()
-	count := make([]int, len(names))
-	if names != nil {
-		strata = ClassesOf(set.Columns[0].Y)
-	}
-	for _, class := range strata {
-		count[class]++
-	}
-	for class, rows := range count {
+	for class, rows := range classSizes(set) {
 		if rows >= 2 && rows < fewInClass { // a single row would be in every resample
-			return strata, names[class], rows
+			return ClassesOf(set.Columns[0].Y), set.Levels()[class], rows
 		}
 	}
 	return nil, "", 0

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/report"
 )
@@ -31,17 +32,23 @@ func CheckData(set *dataset.Set) (all report.Checks) {
 // fewOfClass is the number of rows of a class below which the standard error of its error may be above 1/6.
 const fewOfClass = 10
 
+// classSizes are the numbers of rows of the classes of a set.
+func classSizes(set *dataset.Set) []int {
+	count := make([]int, len(set.Levels()))
+	if !set.AreNumbers() {
+		for _, class := range ClassesOf(set.Columns[0].Y) {
+			count[class]++
+		}
+	}
+	return count
+}
+
 // rareClasses are the classes with few rows, and less than half of an equal share, in a set with enough.
 func rareClasses(set *dataset.Set) (all report.Checks) {
-	if set.AreNumbers() || set.N() < fewExamples {
-		return nil
-	}
-	count := make([]int, len(set.Levels()))
-	for _, class := range ClassesOf(set.Columns[0].Y) {
-		count[class]++
-	}
+	count := classSizes(set)
 	for class, rows := range count {
-		if 1 < rows && rows < fewOfClass && 2*rows*len(count) < set.N() { // FewChecks has classes of one row
+		if set.N() >= fewExamples && 1 < rows && rows < fewOfClass && 2*rows*len(count) < set.N() {
+			// FewChecks has classes of one row
 			all = append(all, report.RareClass.Check(float64(rows), "take more rows of this class",
 				"class %s has %d rows: a standard error of the share of them that is wrong may be %.2g",
 				set.Levels()[class], rows, 0.5/math.Sqrt(float64(rows))))
@@ -50,25 +57,31 @@ func rareClasses(set *dataset.Set) (all report.Checks) {
 	return all
 }
 
+// twinsOf are, for each row, the first row on its site that is of another class, -1 for none.
+func twinsOf(site []int, class []float64) []int {
+	first, other, twins := map[int]int{}, map[int]int{}, make([]int, len(site))
+	for i, at := range site {
+		if f, known := first[at]; !known {
+			first[at], other[at] = i, -1
+		} else if other[at] < 0 && class[i] != class[f] {
+			other[at] = i
+		}
+	}
+	for i, at := range site {
+		if twins[i] = first[at]; class[i] == class[first[at]] {
+			twins[i] = other[at]
+		}
+	}
+	return twins
+}
+
 // twinRows counts the rows with the features of a row of another class.
 func twinRows(set *dataset.Set) report.Checks {
 	if set.AreNumbers() {
 		return nil
 	}
-	site, first := set.Distinct()
-	classes, rows := make([]map[float64]bool, len(first)), make([]int, len(first))
-	for i, k := range site {
-		if rows[k]++; classes[k] == nil {
-			classes[k] = map[float64]bool{}
-		}
-		classes[k][set.Columns[0].Y[i]] = true
-	}
-	twins := 0
-	for k := range first {
-		if len(classes[k]) > 1 {
-			twins += rows[k]
-		}
-	}
+	site, _ := set.Distinct()
+	twins := len(slices.DeleteFunc(twinsOf(site, set.Columns[0].Y), func(twin int) bool { return twin < 0 }))
 	if twins == 0 {
 		return nil
 	}
@@ -77,29 +90,21 @@ func twinRows(set *dataset.Set) report.Checks {
 		"%d rows have the features of a row of another class: no model gets all of them right", twins)}
 }
 
-// isCode reports whether a number is written with nines only, at least two, as codes of missing values are.
-func isCode(v float64) bool {
-	v = math.Abs(v)
-	return slices.Contains([]float64{99, 999, 9999, 99999, 999999}, v)
-}
+// codes are numbers written with nines only, as codes of missing values are, but for the sign.
+var codes = []float64{99, 999, 9999, 99999, 999999}
 
 // missingCodes finds numbers such as -999 and 9999 that occur twice or more in a column of numbers, and lie
 // further from its other values than those from each other.
 func missingCodes(set *dataset.Set) (all report.Checks) {
+	isCode := func(v float64) bool { return slices.Contains(codes, math.Abs(v)) }
 	check := func(name string, values []float64) {
 		others := slices.DeleteFunc(slices.Clone(values), isCode)
 		if len(others) < 2 || len(others) == len(values) {
 			return
 		}
 		low, high := floats.Min(others), floats.Max(others)
-		count := map[float64]int{}
-		for _, v := range values {
-			if isCode(v) && (v > high+(high-low) || v < low-(high-low)) {
-				count[v]++
-			}
-		}
-		for v, rows := range count {
-			if rows > 1 {
+		for v, rows := range counts(values) {
+			if far := high - low; rows > 1 && isCode(v) && (v > high+far || v < low-far) {
 				cure := fmt.Sprintf("take ReadOptions.NA %v with ReadOptions.Missing if it stands for a "+
 					"missing value", v)
 				all = append(all, report.MissingCodes.Check(v, cure,
@@ -117,6 +122,15 @@ func missingCodes(set *dataset.Set) (all report.Checks) {
 	}
 	slices.SortFunc(all, func(a, b report.Check) int { return cmp.Compare(a.Text, b.Text) })
 	return all
+}
+
+// counts are the numbers of times that values occur.
+func counts(values []float64) map[float64]int {
+	count := map[float64]int{}
+	for _, v := range values {
+		count[v]++
+	}
+	return count
 }
 
 // columnOf is every row of a feature, or every second and so on.
@@ -186,10 +200,7 @@ func canLeak(y []float64, classes bool, d int) bool {
 	lgamma := func(n int) float64 { v, _ := math.Lgamma(float64(n) + 1); return v }
 	orders, alike := lgamma(len(y)), math.Log(2)
 	if classes {
-		count := map[float64]int{}
-		for _, v := range y {
-			count[v]++
-		}
+		count := counts(y)
 		for _, rows := range count {
 			orders -= lgamma(rows)
 		}
@@ -200,18 +211,12 @@ func canLeak(y []float64, classes bool, d int) bool {
 
 // ranksOf are the ranks of values, the mean rank for equal ones.
 func ranksOf(values []float64) []float64 {
-	sorted, order := slices.Clone(values), make([]int, len(values))
-	floats.Argsort(sorted, order)
-	ranks := make([]float64, len(values))
-	for from := 0; from < len(sorted); {
-		to := from
-		for to < len(sorted) && sorted[to] == sorted[from] {
-			to++
+	ranks, below := make([]float64, len(values)), 0
+	for _, rows := range calibration.Ties(values) {
+		for _, i := range rows {
+			ranks[i] = float64(below) + float64(len(rows)-1)/2
 		}
-		for _, i := range order[from:to] {
-			ranks[i] = float64(from+to-1) / 2
-		}
-		from = to
+		below += len(rows)
 	}
 	return ranks
 }
@@ -219,43 +224,45 @@ func ranksOf(values []float64) []float64 {
 // neighbourError is the mean over the classes of the share of rows whose class is not the most frequent of
 // the other rows with the same x or, without these, of the nearest row. A class as frequent as another
 // is right by half.
-func neighbourError(x, y []float64) float64 {
-	sorted, order := slices.Clone(x), make([]int, len(x))
-	floats.Argsort(sorted, order)
-	wrong, all, n := map[float64]float64{}, map[float64]float64{}, len(x)
-	for from := 0; from < n; {
-		to, count := from, map[float64]int{}
-		for ; to < n && sorted[to] == sorted[from]; to++ {
-			count[y[order[to]]]++
+func neighbourError(x, y []float64) (mean float64) {
+	wrong, all, runs := map[float64]float64{}, counts(y), calibration.Ties(x)
+	for r, rows := range runs {
+		judges, self := rows, 1
+		if len(rows) == 1 {
+			below, above := math.Inf(1), math.Inf(1)
+			if r > 0 {
+				below = x[rows[0]] - x[runs[r-1][0]]
+			}
+			if r < len(runs)-1 {
+				above = x[runs[r+1][0]] - x[rows[0]]
+			}
+			if self = 0; below <= above {
+				judges = runs[r-1][len(runs[r-1])-1:]
+			} else {
+				judges = runs[r+1][:1]
+			}
 		}
-		for _, i := range order[from:to] {
+		count := map[float64]int{}
+		for _, i := range judges {
+			count[y[i]]++
+		}
+		for _, i := range rows {
 			most := 0
-			all[y[i]]++
 			for class, rows := range count {
 				if class != y[i] {
 					most = max(most, rows)
 				}
 			}
-			switch own := count[y[i]] - 1; {
-			case to-from > 1 && own < most:
+			switch own := count[y[i]] - self; {
+			case own < most:
 				wrong[y[i]]++
-			case to-from > 1 && own == most:
+			case own == most:
 				wrong[y[i]] += 0.5
-			case to-from == 1:
-				near := from - 1
-				if from == 0 || to < n && sorted[to]-sorted[from] < sorted[from]-sorted[near] {
-					near = to
-				}
-				if y[order[near]] != y[i] {
-					wrong[y[i]]++
-				}
 			}
 		}
-		from = to
 	}
-	mean := 0.0
 	for class, rows := range all {
-		mean += wrong[class] / (rows * float64(len(all)))
+		mean += wrong[class] / float64(rows*len(all))
 	}
 	return mean
 }

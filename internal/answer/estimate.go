@@ -17,7 +17,6 @@ import (
 	"bootbench/internal/report"
 	"bootbench/loss"
 	"bootbench/resample"
-	"bootbench/solver/adjoint"
 )
 
 // defaultResamples is the number of resamples if none is given: without resamples a decision has no error.
@@ -38,15 +37,8 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 	if err := settle(ctx, s, &q); err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	a, err := s.each(ctx, s.drawn("estimate", q.Scheme, q.Seed, q.Metrics),
-		func(p *part, onFit OnFit) (*report.Answer, error) {
-			if p.model.Rows != nil {
-				return singly(ctx, p, &q, onFit)
-			}
-			defer func() { began = time.Now() }()
-			return p.estimate(ctx, &q, began, onFit)
-		})
+	a, err := s.each(ctx, s.drawn(q.Scheme, q.Seed, q.Metrics),
+		func(p *part, onFit OnFit) (*report.Answer, error) { return p.estimate(ctx, &q, onFit) })
 	if err == nil && q.Verdict {
 		s.Caution(a)
 		err = addRisk(ctx, s, a, &q)
@@ -54,19 +46,19 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 	return a, err
 }
 
-// begin is the head of an answer about resamples.
+// begin is the head of an answer about resamples, with what is known of the model and of them.
 func (p *part) begin(command string, scheme resample.Scheme) *report.Answer {
 	a := &report.Answer{Command: command, Subject: p.about(), TestLoss: p.study.Test.Name()}
 	a.Resampling, a.Folds = Resampling(scheme, p.model.Set.N())
 	a.Examples.Weights = p.model.Set.Weights
+	addModel(&a.Findings, p.model, scheme)
 	return a
 }
 
-// estimate is the answer of a part. Its solve began at began.
-func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit OnFit) (*report.Answer,
-	error) {
-	a, alone := p.begin("estimate", q.Scheme), q.Theory == No
-	a.Outcome = outcome(p.model, q.Scheme)
+// estimate is the answer of a part.
+func (p *part) estimate(ctx context.Context, q *Question, onFit OnFit) (*report.Answer, error) {
+	began, alone, unknown := time.Now(), q.Theory == No, report.Number(math.NaN())
+	a := p.begin("estimate", q.Scheme)
 	if !q.singly {
 		if err := p.solve(ctx, q); err != nil {
 			return nil, err
@@ -75,7 +67,6 @@ func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit
 	}
 	a.Errors, a.Quote = p.around(math.NaN()), &report.Quote{}
 	if alone {
-		unknown := report.Number(math.NaN())
 		a.TestError, a.BaggedError, a.Convergence, a.Status = &unknown, &unknown, report.NoTheory(), Complete
 	} else if err := addTheory(ctx, p, q, a); err != nil {
 		return nil, err
@@ -92,7 +83,7 @@ func (p *part) estimate(ctx context.Context, q *Question, began time.Time, onFit
 		a.Time.Theory = theoryCost(p.study, q.Scheme) * 1e-9 / float64(runtime.GOMAXPROCS(0))
 	}
 	if len(q.Quantiles) > 0 && a.Points != nil && !alone {
-		addQuantiles(p, a.Points, a.Refined, q.Quantiles, func(i int) int { return p.model.Site[i] },
+		addQuantiles(p, a, q.Quantiles, func(i int) int { return p.model.Site[i] },
 			func(i int) loss.Distribution { return p.solution.Distribution(p.model.Site[i]) })
 	}
 	if hasWeights(q.Scheme) {
@@ -121,49 +112,32 @@ func withoutErrors(a *report.Answer) {
 // addTheory adds the averages of the solution.
 func addTheory(ctx context.Context, p *part, q *Question, a *report.Answer) (err error) {
 	r := fits.OfTheory(p.solution, p.study.tests(q.Metrics)).In(p.model.Function)
-	left := &r.Tests[0]
-	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(),
-		p.convergence()
-	a.TestError, a.BaggedError, a.Errors = report.NumberOf(left.Error), report.NumberOf(left.BaggedError),
-		p.around(left.Error)
+	p.addConvergence(a)
+	p.addAverages(a, q.Scheme, r, nil)
 	var probabilities *Probabilities
 	if p.labels() {
-		a.VoteError = report.NumberOf(r.VoteError)
 		if probabilities, err = ProbabilitiesOf(p.model, p.solution); err != nil {
 			return err
 		}
 		a.Figures = report.ROCFigure(calibration.ROC(r.OutOfBag, p.model.Y, p.model.Set.Weights))
 	}
-	p.judge(a, left, r.OutOfBag, nil)
-	p.addStability(a, q.Scheme, r)
 	a.Metrics, a.Calibration = p.measure(q.Metrics, r, probabilities)
 	if err := addJackknife(ctx, p, q, a); err != nil {
 		return err
 	}
 	if !q.NoPoints {
-		a.Points, a.Level = p.points(r), q.Level
-		a.Points.MeanSE, a.Points.VarianceSE = nil, nil
-		a.Points.Names, a.Points.Target.Numbers, a.Points.OOBMean = p.model.Set.RowNames, p.targets(),
-			r.OutOfBag
-		if p.labels() {
-			a.Points.OOBVote = r.OutOfBagVote
-		}
+		a.Points, a.Level = p.allPoints(r), q.Level
 		intervals, err := p.solution.PercentileIntervals(q.Level)
 		if err != nil {
 			return err
 		}
-		for i := range p.model.Site {
-			interval := intervals[p.model.Site[i]]
-			a.Points.Lower, a.Points.Upper = append(a.Points.Lower, interval.Low),
-				append(a.Points.Upper, interval.High)
-		}
-		a.Points.Lower, a.Points.Upper = p.inUnit(a.Points.Lower), p.inUnit(a.Points.Upper)
+		p.setIntervals(a.Points, perExample(p, intervals))
 	}
 	apparent := a.Apparent
 	if p.study.classes() { // where it is not computed
 		apparent = 0
 	}
-	requireNumbers(&a.Status, &a.Findings, a.Points, *a.TestError, apparent, *a.BaggedError)
+	requireNumbers(a, *a.TestError, apparent, *a.BaggedError)
 	return nil
 }
 
@@ -172,18 +146,13 @@ func addJackknife(ctx context.Context, p *part, q *Question, a *report.Answer) e
 	if !report.HasMetric(q.Metrics, report.Jackknife) || a.Metrics == nil || p.study.classes() {
 		return nil
 	}
-	influence, err := adjoint.Influence(ctx, p.solution, p.study.Test)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		a.Add(notComputed("no jackknife: %v", err))
-	default:
-		unit := p.model.Unit
-		floats.Scale(unit*unit, influence)
+	influence, err := p.influence(ctx)
+	if err == nil {
 		a.Metrics.Jackknife, a.Examples.Influence = report.NumberOf(floats.Norm(influence, 2)), influence
+	} else if ctx.Err() == nil {
+		a.Add(notComputed("no jackknife: %v", err))
 	}
-	return nil
+	return ctx.Err()
 }
 
 // addExact adds the estimates from exact resamples, if there are any. Without the theory they are the answer.
@@ -215,7 +184,7 @@ func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit
 			"quote the exact resamples, as the answer does", "exact resamples contradict the theory: %s",
 			strings.Join(a.Refined.Contradicts, ", and ")))
 	}
-	p.judge(a, left, exact.OutOfBag, &left.SE)
+	p.judge(a, left, exact.OutOfBag, &left.SE, p.model.Set.Groups)
 	p.addStability(a, q.Scheme, exact)
 	if alone && p.labels() {
 		a.Figures = report.ROCFigure(calibration.ROC(exact.OutOfBag, p.model.Y, p.model.Set.Weights))
@@ -237,9 +206,9 @@ func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit
 
 // Caution adds the checks of a single estimate, of each of several targets.
 func (s *Study) Caution(a *report.Answer) {
-	for k, name := range a.Names {
+	for _, name := range a.Names {
 		one := a.Targets[name]
-		one.Add(judgement(one, s.part(k).model.Set)...)
+		one.Add(judgement(one, s.Model.Set)...)
 		a.AddOf(name, &one.Findings)
 	}
 	if a.Names == nil {

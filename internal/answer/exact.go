@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"math"
 	"runtime"
 	"time"
@@ -53,16 +52,13 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 		settings.Resamples, settings.MaxResamples = fewResamples, q.Resamples
 		settings.Accuracy = 0.1 / math.Sqrt(float64(n))
 	}
-	if p.study.Memory != nil {
-		count := settings.Count(q.Scheme)
-		if settings.Accuracy > 0 {
-			count = 0
-		}
-		key := "refine\n" + p.key(q.Scheme, q.Seed, digest(cross), q.Solve.Tolerance, q.Solve.MaxSweeps,
-			q.Theory == No, q.singly)
-		if settings.Memory, err = p.study.Memory(key, p.model.Sites()+cross.Rows, count); err != nil {
-			return nil, err
-		}
+	count := settings.Count(q.Scheme)
+	if settings.Accuracy > 0 {
+		count = 0
+	}
+	if err := p.remember(&settings.RetrainSettings, count, "refine", q.Scheme, q.Seed, q.Solve.Tolerance,
+		q.Solve.MaxSweeps, q.Theory == No, q.singly); err != nil {
+		return nil, err
 	}
 	if q.singly {
 		r, err = p.retrain(ctx, model.Single, q.Scheme, settings.RetrainSettings)
@@ -91,9 +87,15 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 	return r, nil
 }
 
-// key encodes everything that the fits of a part depend on.
-func (p *part) key(scheme resample.Scheme, more ...any) string {
-	return p.model.Key(scheme, append([]any{p.number}, more...)...)
+// remember has the study's memory, if there is one, keep count fits, 0 if unknown, which the scheme and more
+// determine.
+func (p *part) remember(settings *model.RetrainSettings, count int, command string, scheme resample.Scheme,
+	more ...any) (err error) {
+	if p.study.Memory != nil {
+		key := p.model.Key(scheme, append([]any{p.number, digest(settings.Cross)}, more...)...)
+		settings.Memory, err = p.study.Memory(command+"\n"+key, p.model.Sites()+settings.Cross.Rows, count)
+	}
+	return err
 }
 
 // digest is that of the kernel of new inputs.
@@ -136,22 +138,6 @@ func refined(p *part, r *model.Retraining, exact *fits.Averages, q *Question) (*
 	return out, all
 }
 
-// singly is the answer of exact fits, one by one, on the rows of a pair of classes.
-func singly(ctx context.Context, p *part, q *Question, onFit OnFit) (*report.Answer, error) {
-	a := p.begin("estimate", q.Scheme)
-	a.Outcome, a.Quote, a.Status = outcome(p.model, q.Scheme), &report.Quote{}, Complete
-	settings := model.RetrainSettings{Seed: q.Seed}
-	settings.Resamples, settings.OnFit, settings.Progress = q.Resamples, onFit,
-		p.study.counting("exact resample")
-	how := Retraining{RetrainSettings: settings, Method: model.Single, Scheme: q.Scheme}
-	r, err := p.retrainKept(ctx, &how, settings)
-	if err != nil {
-		return nil, err
-	}
-	a.Refined = &report.Refined{Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass}
-	return a, nil
-}
-
 // mostSkipped is the largest fraction of resamples left out because training did not converge.
 const mostSkipped = 0.05
 
@@ -176,18 +162,15 @@ func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function,
 	if err := model.CheckRetrain(s.Model, how.Method, how.Scheme, settings); err != nil {
 		return nil, err
 	}
-	if !s.classes() {
-		if err := s.fitFull(ctx); err != nil {
-			return nil, err
-		}
+	if s.classes() {
+		settings.MaxSkipped = 0 // the decision needs all classes
+	} else if err := s.fitFull(ctx); err != nil {
+		return nil, err
 	}
-	return s.each(ctx, s.drawn("retrain", how.Scheme, how.Seed, nil),
+	return s.each(ctx, s.drawn(how.Scheme, how.Seed, nil),
 		func(p *part, onFit OnFit) (*report.Answer, error) {
-			if s.classes() {
-				settings.MaxSkipped = 0 // the decision needs all classes
-			}
 			own := settings
-			own.Progress, own.OnFit = p.study.counting("retraining"), func(r int, weight, f []float64) {
+			own.Progress, own.OnFit = s.counting("retraining"), func(r int, weight, f []float64) {
 				if each != nil {
 					each(p.number, r, f)
 				}
@@ -195,17 +178,22 @@ func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function,
 					onFit(r, weight, f)
 				}
 			}
-			began := time.Now()
-			result, err := p.retrainKept(ctx, &how, own)
+			began, period := time.Now(), how.Scheme.Period()
+			err := p.remember(&own, (own.Resamples+period-1)/period*period, "retrain", how.Scheme,
+				how.Method.String(), how.Seed)
+			if err != nil {
+				return nil, err
+			}
+			result, err := p.retrain(ctx, how.Method, how.Scheme, own)
 			switch {
 			case err != nil:
 				return nil, err
 			case result.Resamples == 0:
 				return nil, ctx.Err()
 			}
-			p.study.Times.Retrain = time.Since(began).Seconds()
-			p.study.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
-			p.study.Times.Iterations, p.study.Times.Exact = result.Batch.Iterations, result.Batch.Exact
+			s.Times.Retrain = time.Since(began).Seconds()
+			s.Times.Fits = (result.Stats.Elapsed + result.Setup).Seconds()
+			s.Times.Iterations, s.Times.Exact = result.Batch.Iterations, result.Batch.Exact
 			return retrained(p, &how, result), nil
 		})
 }
@@ -231,63 +219,33 @@ func (p *part) retrain(ctx context.Context, method model.RetrainMethod, scheme r
 	return model.Retrain(ctx, p.model, method, scheme, settings)
 }
 
-// retrainKept makes the fits of a retraining, which the study's memory keeps.
-func (p *part) retrainKept(ctx context.Context, how *Retraining, settings model.RetrainSettings) (
-	*model.Retraining, error) {
-	if p.study.Memory != nil {
-		period := how.Scheme.Period()
-		var err error
-		if settings.Memory, err = p.study.Memory("retrain\n"+p.key(how.Scheme, how.Method.String(), how.Seed),
-			p.model.Sites(), (settings.Resamples+period-1)/period*period); err != nil {
-			return nil, err
-		}
-	}
-	return p.retrain(ctx, how.Method, how.Scheme, settings)
-}
-
-// draws describes the fits of an answer.
-func (p *part) draws(r *model.Retraining, seed uint64) *report.Draws {
-	return &report.Draws{Training: model.Training(p.model, r.Method), Resamples: r.Resamples, Seed: seed,
+// addFits adds to an answer how its fits of a plan were made.
+func (p *part) addFits(a *report.Answer, r *model.Retraining, seed uint64) {
+	skipped := len(r.Skipped)
+	a.Method, a.Status, a.Skipped = r.Method.String(), r.Status.String(), &skipped
+	a.Draws = &report.Draws{Training: model.Training(p.model, r.Method), Resamples: r.Resamples, Seed: seed,
 		Workers: r.Stats.Workers, Empty: r.Empty, OneClass: r.OneClass}
+	addFits(&a.Findings, r.Averages)
 }
 
 // retrained is the document of the fits.
 func retrained(p *part, how *Retraining, result *model.Retraining) *report.Answer {
 	r := result.Averages.In(p.model.Function)
 	a, left := p.begin("retrain", how.Scheme), &r.Tests[0]
-	a.Method, a.Status, a.Draws = result.Method.String(), r.Status.String(), p.draws(result, how.Seed)
-	skipped := len(r.Skipped)
-	a.Skipped = &skipped
-	a.Outcome = outcome(p.model, how.Scheme)
-	addFits(&a.Findings, result.Averages)
-	a.TestError, a.BaggedError, a.Errors = report.NumberOf(left.Error), report.NumberOf(left.BaggedError),
-		p.around(left.Error)
+	p.addFits(a, result, how.Seed)
+	p.addAverages(a, how.Scheme, r, &left.SE)
 	a.RetrainedErrors = &report.RetrainedErrors{SE: report.Number(left.SE),
 		BaggedSE: report.Number(left.BaggedSE),
 		FitS:     r.Stats.FitTime.Seconds() / float64(max(1, r.Stats.Fits))}
-	a.Points = p.points(r)
 	if p.labels() {
-		a.VoteError, a.VoteSE = report.NumberOf(r.VoteError), report.NumberOf(r.VoteErrorSE)
-		a.Points.OOBVote = r.OutOfBagVote
+		a.VoteSE = report.NumberOf(r.VoteErrorSE)
 	}
-	a.Points.Names, a.Points.OOBMean, a.Points.Target.Numbers = p.model.Set.RowNames, r.OutOfBag, p.targets()
-	p.judge(a, left, r.OutOfBag, &left.SE)
-	p.addStability(a, how.Scheme, r)
+	a.Points = p.allPoints(r)
 	a.Add(a.Quality.Check(a.Error)...)
-	requireNumbers(&a.Status, &a.Findings, a.Points, a.Apparent)
+	requireNumbers(a, a.Apparent)
 	if how.NoPoints && !p.study.several() {
 		a.Points = nil
 	}
 	a.Time = p.study.Times
 	return a
-}
-
-// checkCovariances refuses requested covariances that would not fit into memory.
-func checkCovariances(s *Study, q *Question, points int) error {
-	if !q.Covariances {
-		return nil
-	}
-	return checkMemory(16*int64(points)*int64(points), s.Model.MaxBytes,
-		fmt.Sprintf("the covariances of %d predictions",
-			points))
 }

@@ -3,13 +3,13 @@ package answer
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
 	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/loss"
@@ -35,7 +35,6 @@ func neverAbsent(scheme resample.Scheme, n int) bool {
 
 // joining is how the answers of several functions become one.
 type joining struct {
-	command string
 	plan    resample.Plan // of the fits
 	drawn   bool          // at random: errors have a standard error over resamples
 	redrawn bool          // with replacement: fits differ as those of other data do
@@ -44,9 +43,26 @@ type joining struct {
 }
 
 // drawn joins the answers about resamples of a scheme.
-func (s *Study) drawn(command string, scheme resample.Scheme, seed uint64, metrics []string) joining {
+func (s *Study) drawn(scheme resample.Scheme, seed uint64, metrics []string) joining {
 	plan := resample.Resamples{Scheme: scheme, Seed: seed, Y: s.Model.Functions[0].Y}
-	return joining{command, plan, true, redraws(scheme), s.Model.Set.Groups, metrics}
+	return joining{plan, true, redraws(scheme), s.Model.Set.Groups, metrics}
+}
+
+// joint begins the answer about all functions as the one about the first.
+func (s *Study) joint(first *report.Answer) *report.Answer {
+	return &report.Answer{Command: first.Command, Subject: s.Subject, Resampling: first.Resampling,
+		Folds: first.Folds, Validation: first.Validation, Method: first.Method, Draws: first.Draws,
+		TestLoss: first.TestLoss, NewRows: first.NewRows,
+		Outcome: report.Outcome{Cost: report.Cost{Time: s.Times}}}
+}
+
+// jointRefined are the exact resamples of a function with an error of all functions, and those of the rows.
+func jointRefined(first *report.Refined, e, se report.Number, each []float64) *report.Refined {
+	unknown := report.Number(math.NaN())
+	return &report.Refined{Resamples: first.Resamples, Method: first.Method, OneClass: first.OneClass,
+		TestError: e, SE: se, Err632: unknown, Err632Plus: unknown, BaggedError: unknown, BaggedSE: unknown,
+		EquivalentResamples: unknown, VarianceRatio: unknown, Time: first.Time,
+		Points: &report.Points{Error: each}}
 }
 
 // classMetrics are the wanted metrics of decisions between several classes; nil for none.
@@ -65,36 +81,30 @@ func classMetrics(wanted []string, a *report.Answer) *report.Metrics {
 }
 
 // joinClasses is the answer about the decision between several classes, whose fields joint has collected.
-func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining) (*report.Answer, error) {
+func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining) *report.Answer {
 	set, d := s.Model.Set, joint.Average(how.plan, s.Model.Set.Weights)
-	levels, first := set.Levels(), each[0]
-	a := &report.Answer{Command: how.command, Subject: s.Subject, Resampling: first.Resampling,
-		Folds:      first.Folds,
-		Validation: first.Validation, Method: first.Method, Status: Complete, Draws: first.Draws,
-		TestLoss: loss.ZeroOne{}.Name()}
+	a, levels := s.joint(each[0]), set.Levels()
+	a.Status, a.TestLoss = Complete, loss.ZeroOne{}.Name()
 	a.Remark(s.Model.Warnings()...)
 	a.Decisions = &report.Decisions{Classes: levels, Each: make([]report.ClassError, len(levels))}
 	if s.Model.Spec.Pairs {
 		a.Multiclass = OneAgainstOne
 	}
-	if v := a.Validation; v != nil {
-		own := *v
-		own.RepeatsSE = report.Number(d.Left.SE)
-		a.Validation = &own
+	if a.Validation != nil {
+		a.RepeatsSE = report.Number(d.Left.SE)
 	}
-	q := &report.Quality{}
-	q.ExampleSE, q.Effective = calibration.StandardError(d.Left.Examples, set.Weights, how.group)
-	raiseSE(q, &d.Left, how.group)
 	var se *report.Number
 	if how.drawn {
 		se = report.NumberOf(d.Left.SE)
 	}
-	quote := report.NewQuote(a.TestLoss, report.Number(d.Left.Error), q, se)
-	a.Quote, a.Quality = &quote, q
-	a.Examples.Each, a.Examples.Weights = d.Left.Examples, set.Weights
 	if how.redrawn {
 		a.Stability = meanKnown(d.Disagreement, set.Weights)
 	}
+	q := &report.Quality{}
+	q.ExampleSE, q.Effective = calibration.StandardError(d.Left.Examples, set.Weights, how.group)
+	raiseSE(q, &d.Left, how.group)
+	quote := report.NewQuote(a.TestLoss, report.Number(d.Left.Error), q, se)
+	a.Quality, a.Quote, a.Examples = q, &quote, report.Examples{Each: d.Left.Examples, Weights: set.Weights}
 	joinExact(s, a, each, d)
 	best, share := make([]int, set.N()), make([]float64, set.N())
 	for i := range best {
@@ -107,7 +117,7 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 	}
 	decide(a, levels, set.RowNames, best, joint.Of, leftOutProbabilities(s, d), set.Weights)
 	a.Points.Error, a.Points.OOBVote = d.Left.Examples, share
-	byClass(s, a, joint.Of, set.Weights)
+	byClass(a, joint.Of, set.Weights)
 	a.Metrics = classMetrics(how.metrics, a)
 	a.Remark(d.Warnings...)
 	a.Add(neverLeftOut(d.Left.Examples)...)
@@ -118,20 +128,17 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 	if set.Weights != nil || set.Groups != nil {
 		a.Add(FewChecks(s.Model.Set)...)
 	}
-	a.Time = s.Times
-	return a, nil
+	return a
 }
 
 // joinExact sums up the exact fits of all functions, and has the errors of each class against the others.
 func joinExact(s *Study, a *report.Answer, each []*report.Answer, d *fits.Decided) {
-	if a.Draws != nil {
-		draws := *a.Draws
-		draws.Resamples, draws.OneClass, draws.Empty = d.Resamples, 0, 0
-		for _, one := range each {
+	if draws := a.Draws; draws != nil { // of the first
+		draws.Resamples = d.Resamples
+		for _, one := range each[1:] {
 			draws.OneClass += one.Draws.OneClass
 			draws.Empty = max(draws.Empty, one.Draws.Empty)
 		}
-		a.Draws = &draws
 	}
 	for k, one := range each {
 		r := one.Refined
@@ -144,23 +151,18 @@ func joinExact(s *Study, a *report.Answer, each []*report.Answer, d *fits.Decide
 				a.AddOf(a.Classes[k], &one.Findings)
 			}
 		}
-		switch unknown := report.Number(math.NaN()); {
+		switch {
 		case r == nil:
 		case a.Refined == nil:
-			a.Refined = &report.Refined{Resamples: d.Resamples, Method: r.Method, OneClass: r.OneClass,
-				TestError: report.Number(d.Left.Error), SE: report.Number(d.Left.SE), Err632: unknown,
-				Err632Plus:  unknown,
-				BaggedError: unknown, BaggedSE: unknown, EquivalentResamples: report.Number(d.Resamples),
-				VarianceRatio: unknown, Time: r.Time, Points: &report.Points{Error: d.Left.Examples}}
+			a.Refined = jointRefined(r, a.Error, report.Number(d.Left.SE), d.Left.Examples)
+			a.Refined.Resamples, a.Refined.EquivalentResamples = d.Resamples, report.Number(d.Resamples)
+			a.Method = r.Method
 		default:
 			a.Refined.OneClass += r.OneClass
 			t := &a.Refined.Time
 			t.Fits, t.Total = t.Fits+r.Time.Fits, t.Total+r.Time.Total
 			t.Iterations, t.Exact = t.Iterations+r.Time.Iterations, t.Exact+r.Time.Exact
 		}
-	}
-	if a.Refined != nil {
-		a.Method = a.Refined.Method
 	}
 }
 
@@ -196,32 +198,29 @@ func decide(a *report.Answer, levels, names []string, best, of []int, p [][]floa
 }
 
 // byClass computes the errors by class, and the baseline.
-func byClass(s *Study, a *report.Answer, of []int, weights []float64) {
-	// weight of errors, and of all
-	errors, judged := make([]float64, len(a.Each)), make([]float64, len(a.Each))
-	sizes, total := make([]float64, len(a.Each)), 0.0
+func byClass(a *report.Answer, of []int, weights []float64) {
+	// weight of errors, of rows with an error, and of all
+	errors, judged, sizes := make([]float64, len(a.Each)), make([]float64, len(a.Each)),
+		make([]float64, len(a.Each))
 	for i, own := range of {
 		w := calibration.WeightOf(weights, i)
 		a.Each[own].Examples++
 		sizes[own] += w
-		total += w
 		if e := a.Points.Error[i]; !math.IsNaN(e) {
 			errors[own], judged[own] = errors[own]+w*e, judged[own]+w
 		}
 	}
-	balanced, largest := 0.0, floats.MaxIdx(sizes)
+	floats.Div(errors, judged)
 	for k, name := range a.Classes {
-		mean := errors[k] / judged[k]
-		a.Each[k].Class, a.Each[k].Error = name, report.Number(mean)
-		balanced += mean / float64(len(a.Each))
+		a.Each[k].Class, a.Each[k].Error = name, report.Number(errors[k])
 		if a.Each[k].Examples < 2 {
 			a.Add(report.RareClass.Check(float64(a.Each[k].Examples), "take more rows of this class",
 				"there is one example of class %s: it cannot be judged", name))
 		}
 	}
-	q := a.Quality
-	q.Balanced, q.Constant, q.Baseline = report.NumberOf(balanced), a.Classes[largest],
-		report.Number(1-sizes[largest]/total)
+	largest := floats.MaxIdx(sizes)
+	a.Quality.Balanced, a.Quality.Constant, a.Quality.Baseline = report.NumberOf(stat.Mean(errors, nil)),
+		a.Classes[largest], report.Number(1-sizes[largest]/floats.Sum(sizes))
 }
 
 // leftOutProbabilities are those of the classes for every left-out example: for each class by a curve fitted
@@ -276,58 +275,56 @@ func scoresOfClasses(p [][]float64, of []int, weights []float64) (logLoss, brier
 	return report.NumberOf(l / count), report.NumberOf(b / count)
 }
 
+// addTargets adds the answers about several targets to the one about all.
+func addTargets(a *report.Answer, columns []dataset.Column, each []*report.Answer) {
+	a.Targets = map[string]*report.Answer{}
+	for k, one := range each {
+		name := columns[k].Name
+		a.Names, a.Targets[name] = append(a.Names, name), one
+		a.AddOf(name, &one.Findings)
+	}
+}
+
 // joinTargets is the answer about several targets: the unexplained fraction of the variance, averaged over
 // the targets, and the correlations of their left-out residuals.
-func joinTargets(s *Study, each []*report.Answer) (*report.Answer, error) {
-	set, first := s.Model.Set, each[0]
-	a := &report.Answer{Command: first.Command, Subject: s.Subject, Resampling: first.Resampling,
-		Folds: first.Folds, Validation: first.Validation, Method: first.Method, Draws: first.Draws,
-		TestLoss: first.TestLoss, Quote: &report.Quote{}, Targets: map[string]*report.Answer{},
-		NewRows: first.NewRows}
+func joinTargets(s *Study, each []*report.Answer) *report.Answer {
+	set, a, first := s.Model.Set, s.joint(each[0]), each[0]
 	a.Subject.Model = nil
-	share, residuals := make([]float64, set.N()), [][]float64(nil)
-	monteCarlo, known, count := report.Number(0), false, float64(len(each))
-	for k, one := range each {
-		name := set.Columns[k].Name
-		a.Names, a.Targets[name] = append(a.Names, name), one
+	addTargets(a, set.Columns, each)
+	for _, one := range each {
 		if a.Status == "" || report.Done(a.Status) {
 			a.Status = one.Status
 		}
-		a.AddOf(name, &one.Findings)
-		if one.NewRows != nil || one.Quality == nil {
-			continue
-		}
-		part := 1 / (float64(one.Quality.Baseline) * count)
-		a.Error += one.Error * report.Number(part)
-		if one.MonteCarloSE != nil {
-			monteCarlo, known = monteCarlo+*one.MonteCarloSE*report.Number(part), true
-		}
-		floats.AddScaled(share, part, one.Examples.Each)
-		residual := slices.Clone(set.Columns[k].Y)
-		floats.Sub(residual, one.OutOfBag)
-		residuals = append(residuals, residual)
-		if one.Refined != nil && a.Refined == nil {
-			r := *one.Refined
-			a.Refined = &r
-		}
 	}
-	switch a.Time = s.Times; {
+	switch {
 	case first.NewRows != nil:
-		a.Quote = nil
-		return a, nil
+		return a
 	case first.Quality == nil: // of weights that leave no row out
 		a.Quote, a.Subject.Notes = first.Quote, first.Notes
-		return a, nil
+		return a
 	}
-	q := &report.Quality{Baseline: 1, Constant: "its mean", RSquared: report.NumberOf(1 - float64(a.Error)),
-		RMSE: report.NumberOf(math.Sqrt(float64(a.Error)))}
+	share, residuals, mean, monteCarlo := make([]float64, set.N()), [][]float64(nil), 0.0, 0.0
+	for k, one := range each {
+		part := 1 / (float64(one.Quality.Baseline) * float64(len(each)))
+		mean += part * float64(one.Error)
+		if one.MonteCarloSE != nil {
+			monteCarlo += part * float64(*one.MonteCarloSE)
+		}
+		floats.AddScaled(share, part, one.Examples.Each)
+		residuals = append(residuals, floats.SubTo(make([]float64, set.N()), set.Columns[k].Y, one.OutOfBag))
+	}
+	q := &report.Quality{Baseline: 1, Constant: "its mean", RSquared: report.NumberOf(1 - mean),
+		RMSE: report.NumberOf(math.Sqrt(mean))}
 	q.ExampleSE, q.Effective = calibration.StandardError(share, set.Weights, set.Groups)
-	a.Quality, a.Examples.Each, a.Examples.Weights = q, share, set.Weights
-	if a.ErrorSE = q.ExampleSE; known {
-		a.MonteCarloSE = &monteCarlo
-		a.ErrorSE = report.Number(math.Hypot(float64(q.ExampleSE), float64(monteCarlo)))
+	a.Quality, a.Examples = q, report.Examples{Each: share, Weights: set.Weights}
+	a.Quote = &report.Quote{Error: report.Number(mean), ErrorSE: q.ExampleSE}
+	if first.MonteCarloSE != nil {
+		a.MonteCarloSE = report.NumberOf(monteCarlo)
+		a.ErrorSE = report.Number(math.Hypot(float64(q.ExampleSE), monteCarlo))
+		if first.Refined != nil {
+			a.Refined = jointRefined(first.Refined, a.Error, *a.MonteCarloSE, share)
+		}
 	}
-	joinRefined(s, a, share)
 	for _, x := range residuals {
 		var row report.Numbers
 		for _, y := range residuals {
@@ -335,18 +332,5 @@ func joinTargets(s *Study, each []*report.Answer) (*report.Answer, error) {
 		}
 		a.Correlation = append(a.Correlation, row)
 	}
-	return a, nil
-}
-
-// joinRefined makes the refined error of the first target that of all.
-func joinRefined(s *Study, a *report.Answer, share []float64) {
-	r, unknown := a.Refined, report.Number(math.NaN())
-	if r == nil || a.MonteCarloSE == nil {
-		a.Refined = nil
-		return
-	}
-	*r = report.Refined{Resamples: r.Resamples, Method: r.Method, TestError: a.Error, SE: *a.MonteCarloSE,
-		Err632: unknown, Err632Plus: unknown, BaggedError: unknown, BaggedSE: unknown,
-		EquivalentResamples: unknown, VarianceRatio: unknown, Time: r.Time,
-		Points: &report.Points{Error: share}}
+	return a
 }

@@ -80,7 +80,7 @@ func leaveOutSquare(p *part, noise float64, a *report.Answer) error {
 
 // judgeLeftOut compares the errors of left-out examples with the baseline.
 func judgeLeftOut(p *part, a *report.Answer, test loss.Test, mean float64, perExample []float64) {
-	p.judge(a, &fits.TestError{Test: test, Error: mean, Examples: perExample}, nil, nil)
+	p.judge(a, &fits.TestError{Test: test, Error: mean, Examples: perExample}, nil, nil, p.model.Set.Groups)
 	a.TestLoss = test.Name()
 	a.Add(a.Quality.Check(a.Error)...)
 	a.Points = &report.Points{Names: p.model.Set.RowNames, Error: perExample}

@@ -62,7 +62,7 @@ func (t nested) Fit(set train.Set, f []float64) error {
 	}
 	of := t.part.model.Function
 	for i, v := range all[t.part.number] {
-		f[i] = (v - of.Mean) / of.Unit
+		f[t.part.model.Site[i]] = (v - of.Mean) / of.Unit
 	}
 	return nil
 }
@@ -139,18 +139,12 @@ func trainedBy(ctx context.Context, s *Study, spec model.Spec) (
 		}
 		order = m.Order
 	}
-	return func(in *dataset.Inputs) (f [][]float64, err error) {
-		for _, p := range all {
-			one, err := p.Predict(in)
-			if err != nil {
-				return nil, err
-			}
-			f = append(f, one)
-		}
-		if spec.Pairs {
+	return func(in *dataset.Inputs) ([][]float64, error) {
+		f, err := predictionsBy(all, in)
+		if err == nil && spec.Pairs {
 			f = s.votesOf(f, first, order, in)
 		}
-		return f, nil
+		return f, err
 	}, nil
 }
 
@@ -174,11 +168,11 @@ func (s *Study) votesOf(all [][]float64, first []float64, order []int, in *datas
 	return f
 }
 
-// fitNested makes the fits of a plan, each of a model chosen without the fold, with a prediction for each
-// example.
+// fitNested makes the fits of a plan, each of a model chosen without the fold.
 func (v *Validation) fitNested(ctx context.Context, p *part, s model.RetrainSettings, known *nestedFits) (
 	*fits.Averages, error) {
-	problem := fits.Problem{Y: p.model.Y, Weights: p.model.Set.Weights, Plan: s.Plan, OneClass: p.labels()}
+	problem := fits.Problem{Y: p.model.Y, Weights: p.model.Set.Weights, Site: p.model.Site,
+		Sites: p.model.Sites(), Plan: s.Plan, OneClass: p.labels()}
 	return fits.Run(ctx, problem, fits.Single(func() (train.Trainer, error) {
 		return nested{ctx, p, v.Choose, known}, nil
 	}), s.Settings)

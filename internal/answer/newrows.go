@@ -4,25 +4,26 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/solver"
 )
 
-// Predictions are mean and variance over resamples of the predictions at new inputs, in the unit of the fit:
-// the variability of the trained predictor, without the noise of new observations.
-type Predictions struct {
-	Mean, Var []float64
-}
-
-// At reads a solution of this model at new inputs (M03-48). It works in batches, see Check; before, if set,
-// is called before each, and its error ends the work.
-func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done int) error) (*Predictions,
+// At are mean and variance over resamples of the predictions at new inputs, in the unit of the fit, by a
+// solution of this model (M03-48): the variability of the trained predictor, without the noise of new
+// observations. It works in batches, see Check; before, if set, is called before each, and its error ends the
+// work.
+func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done int) error) (*fits.Averages,
 	error) {
-	p := &Predictions{Mean: []float64{}, Var: []float64{}}
 	if err := checkRoom(m, in.N()); err != nil {
 		return nil, err
 	}
+	at := &fits.Averages{Mean: []float64{}, Variance: []float64{}}
 	err := m.Cross(in, func(first int, rows []float64) error {
 		if before != nil {
 			if err := before(first); err != nil {
@@ -31,15 +32,15 @@ func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done
 		}
 		mean, variance, err := s.Predict(rows)
 		if err == nil {
-			err = checkPredicted(len(p.Mean), mean, variance)
+			err = checkPredicted(first, mean, variance)
 		}
-		p.Mean, p.Var = append(p.Mean, mean...), append(p.Var, variance...)
+		at.Mean, at.Variance = append(at.Mean, mean...), append(at.Variance, variance...)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p, nil
+	return at, nil
 }
 
 // checkPredicted refuses means and variances at new inputs, from number first on, that are not finite.
@@ -60,4 +61,23 @@ func checkRoom(m *model.Model, inputs int) error {
 	block := int64(m.Sites()) * int64(model.InputsAtATime(inputs, m.Sites()))
 	return m.CheckBeside(8*(copies*block+numbers*int64(inputs)),
 		fmt.Sprintf("predicting at %d new inputs", inputs))
+}
+
+// covariances are those over resamples of the predictions at new inputs, R diag(u) R' with the rows R of
+// responses (M03-48), in squared units of the target.
+func covariances(p *part, in *dataset.Inputs) (blas64.General, error) {
+	n, sites, square := in.N(), p.model.Sites(), p.model.Unit*p.model.Unit
+	engine, release, err := p.solution.Hold()
+	if err != nil {
+		return blas64.General{}, err
+	}
+	defer release()
+	plain, weighted := rowsOf(make([]float64, n*sites), sites), rowsOf(make([]float64, n*sites), sites)
+	err = p.model.EachResponse(engine, in, func(i int, _, g []float64) {
+		copy(plain.Data[i*sites:], g)
+		floats.MulTo(weighted.Data[i*sites:][:sites], g, p.solution.SiteVariance)
+	})
+	c := rowsOf(make([]float64, n*n), n)
+	blas64.Gemm(blas.NoTrans, blas.Trans, square, weighted, plain, 0, c)
+	return c, err
 }

@@ -33,7 +33,7 @@ func (v *Validation) shuffle(column *dataset.Column) *resample.Permuted {
 // permuted are the data with the targets as they are, and then with each permutation of them.
 func (v *Validation) permuted(s *Study) ([]*dataset.Set, error) {
 	set, count := s.Model.Set, 1+v.Permutations
-	if err := checkMemory(8*int64(count)*int64(set.N()*len(set.Columns)), s.Model.MaxBytes,
+	if err := linalg.CheckMemory(8*int64(count)*int64(set.N()*len(set.Columns)), s.Model.MaxBytes,
 		fmt.Sprintf("%d permutations of the targets", v.Permutations)); err != nil {
 		return nil, err
 	}
@@ -161,11 +161,7 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 			}
 			continue
 		}
-		var class []int
-		if !set.AreNumbers() {
-			class = ClassesOf(set.Columns[0].Y)
-		}
-		folds, err := v.trials(set, class)
+		folds, err := v.trials(set)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +174,7 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 		}
 		weights = append(weights, sum)
 	}
-	if err := checkMemory(8*int64(len(all))*int64(1+len(of)), s.Model.MaxBytes,
+	if err := linalg.CheckMemory(8*int64(len(all))*int64(1+len(of)), s.Model.MaxBytes,
 		fmt.Sprintf("the errors of %d fits", len(all)*max(1, len(of)))); err != nil {
 		return nil, err
 	}

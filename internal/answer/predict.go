@@ -17,6 +17,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -74,60 +75,64 @@ func scoresOf(set *dataset.Set) calibration.Scores {
 
 // Predict is the answer at new inputs: of several classes by a model that is trained once, else by the
 // theory, refined by exact resamples.
-func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (*report.Answer, error) {
+func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a *report.Answer, err error) {
 	if s.classes() {
-		p, err := s.Train(ctx)
-		if err != nil {
-			return nil, err
+		var p *model.Predictor
+		if p, err = s.Train(ctx); err == nil {
+			a, err = predictBy(p, in, s.Test, &q)
 		}
-		a, err := PredictBy(p, in, s.Test, &q)
-		if err == nil {
-			a.Subject = s.Subject
-			err = addSupport(a, s.Model.SupportOf, in)
-		}
-		if err == nil && q.Sets {
-			err = s.addSets(ctx, a, in, &q)
-		}
-		if err == nil {
-			a.Time = s.Times
-		}
-		return a, err
+	} else {
+		a, err = s.predict(ctx, in, &q)
 	}
-	err := cmp.Or(settle(ctx, s, &q), checkRoom(s.Model, in.N()), checkCovariances(s, &q, in.N()))
+	if err != nil {
+		return nil, err
+	}
+	if s.classes() {
+		a.Subject = s.Subject
+	}
+	if err = addSupport(a, s.Model.SupportOf, in); err == nil && q.Sets {
+		err = s.addSets(ctx, a, in, &q)
+	}
+	a.Time = s.Times
+	return a, err
+}
+
+// predict is the answer of the theory, and of exact resamples.
+func (s *Study) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*report.Answer, error) {
+	err, n := cmp.Or(settle(ctx, s, q), checkRoom(s.Model, in.N())), int64(in.N())
+	if err == nil && q.Covariances {
+		err = linalg.CheckMemory(16*n*n, s.Model.MaxBytes,
+			fmt.Sprintf("the covariances of %d predictions", n))
+	}
 	if err == nil {
 		q.Intervals, err = q.Intervals.of(s.Model, q.Scheme, q.Level)
 	}
 	if err == nil {
 		err = s.fitFirst(ctx) // refuses bad input before a long solve
 	}
-	trained := make([]*trained, len(s.Model.Functions))
-	var choice report.Checks
-	if q.Intervals.closedForm(s.Model, q.Scheme) && err == nil {
-		choice = s.choose(ctx, q.Seed)
-	}
-	for k := range trained { // before the theory takes the kernel matrix
-		if err == nil {
-			trained[k], err = s.part(k).jackknife(in, &q)
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.each(ctx, joining{command: "predict"}, func(p *part, _ OnFit) (*report.Answer, error) {
+	trained, choice := make([]*trained, len(s.Model.Functions)), report.Checks(nil)
+	if q.Intervals.closedForm(s.Model, q.Scheme) { // before the theory takes the kernel matrix
+		choice = s.choose(ctx, q.Seed)
+		for k := range trained {
+			if trained[k], err = s.part(k).jackknife(in, q); err != nil {
+				return nil, err
+			}
+		}
+	}
+	a, err := s.each(ctx, joining{}, func(p *part, _ OnFit) (*report.Answer, error) {
 		began := time.Now()
 		p.trained = trained[p.number]
-		if err := p.solve(ctx, &q); err != nil {
+		if err := p.solve(ctx, q); err != nil {
 			return nil, err
 		}
-		p.study.Times.Solve = time.Since(began).Seconds()
-		return p.predict(ctx, in, &q)
+		s.Times.Solve = time.Since(began).Seconds()
+		return p.predict(ctx, in, q)
 	})
 	if err == nil {
 		a.Add(choice...)
-		err = addSupport(a, s.Model.SupportOf, in)
-	}
-	if err == nil && q.Sets {
-		err = s.addSets(ctx, a, in, &q)
 	}
 	return a, err
 }
@@ -167,10 +172,9 @@ func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*r
 	a := p.begin("predict", q.Scheme)
 	a.TestLoss, a.NewRows, a.Level = "", &report.NewRows{Test: in.Name, Count: in.N()}, q.Level
 	a.Convergence, a.Status, a.Points = report.NoTheory(), Complete, &report.Points{Names: in.RowNames}
-	a.Outcome = outcome(p.model, q.Scheme)
 	a.Add(otherColumns(in)...)
 	addSolution(&a.Findings, p.solution)
-	var at *Predictions
+	var at *fits.Averages
 	if !alone {
 		var err error
 		if at, err = theoryAt(ctx, p, in, q, a); err != nil {
@@ -180,14 +184,14 @@ func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*r
 	if err := exactAt(ctx, p, in, q, a); err != nil {
 		return nil, err
 	}
-	if alone && a.Refined == nil {
+	switch {
+	case alone && a.Refined == nil:
 		return nil, cmp.Or(ctx.Err(), errOnlyExact)
-	}
-	if alone {
+	case alone:
 		exactAlone(p, a, in, q)
-	} else if len(q.Quantiles) > 0 {
-		addQuantiles(p, a.Points, a.Refined, q.Quantiles, func(i int) int { return p.model.Sites() + i },
-			func(i int) loss.Distribution { return loss.Normal(at.Mean[i], at.Var[i]) })
+	case len(q.Quantiles) > 0:
+		addQuantiles(p, a, q.Quantiles, func(i int) int { return p.model.Sites() + i },
+			func(i int) loss.Distribution { return loss.Normal(at.Mean[i], at.Variance[i]) })
 	}
 	if t := p.trained; t != nil {
 		points := a.Points
@@ -210,9 +214,9 @@ func sd(variance []float64) (all []float64) {
 	return all
 }
 
-// theoryAt adds the solution's averages at new inputs.
-func theoryAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *report.Answer) (*Predictions,
-	error) {
+// theoryAt adds the solution's averages at new inputs. It returns them in units of the fit.
+func theoryAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *report.Answer) (
+	*fits.Averages, error) {
 	began := time.Now()
 	at, err := At(p.model, p.solution, in, func(done int) error {
 		p.study.Progress("predict", done, in.N())
@@ -221,17 +225,14 @@ func theoryAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *
 	if err != nil {
 		return nil, err
 	}
-	r := (&fits.Averages{Mean: at.Mean, Variance: at.Var}).In(p.model.Function)
-	points := a.Points
+	r, points := at.In(p.model.Function), a.Points
 	points.Mean, points.Variance, points.SD = r.Mean, r.Variance, sd(r.Variance)
-	intervals := make([]solver.Interval, in.N())
-	if p.trained != nil {
-		intervals = nil
-	} else if q.Intervals.Of == Observation {
+	var intervals []solver.Interval
+	if q.Intervals.Of == Observation && p.trained == nil {
 		intervals, err = ObservationIntervals(p.model, p.solution, in, q.Level, q.Intervals.Residuals)
-	} else if err = solver.CheckLevel(q.Level); err == nil {
+	} else if err = solver.CheckLevel(q.Level); err == nil && p.trained == nil {
 		for i, mean := range at.Mean {
-			intervals[i] = solver.NormalInterval(mean, at.Var[i], q.Level)
+			intervals = append(intervals, solver.NormalInterval(mean, at.Variance[i], q.Level))
 		}
 	}
 	if err != nil {
@@ -239,8 +240,7 @@ func theoryAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *
 	}
 	p.setIntervals(points, intervals)
 	p.study.Times.Predict = time.Since(began).Seconds()
-	a.Method, a.Status, a.Convergence = p.solution.Method.String(), p.solution.Status.String(),
-		p.convergence()
+	p.addConvergence(a)
 	if p.labels() {
 		for n, mean := range points.Mean { // fractions of the resamples that predict +1 and -1 (M04-20)
 			points.Vote = append(points.Vote, loss.Vote{}.Gaussian(mean, points.Variance[n], 1))
@@ -257,11 +257,11 @@ func theoryAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *
 		a.Calibration = calibration.NewReliability(all.Method, all.LeftOut, p.model.Y, p.model.Set.Weights)
 		a.Add(FewChecks(p.model.Set)...)
 	}
-	requireNumbers(&a.Status, &a.Findings, points)
+	requireNumbers(a)
 	return at, nil
 }
 
-// setIntervals sets the ends of intervals.
+// setIntervals sets the ends of intervals, given in units of the fit.
 func (p *part) setIntervals(points *report.Points, all []solver.Interval) {
 	low, high := make([]float64, len(all)), make([]float64, len(all))
 	for i, interval := range all {
@@ -275,9 +275,9 @@ const mostCross = 256 << 20
 
 // exactAt adds the estimates from exact resamples at the new inputs.
 func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *report.Answer) error {
-	own := *q
+	own, m := *q, p.model.Sites()
 	own.Metrics = nil // which are of new inputs
-	if own.Exact == No || own.Exact == IfPossible && 8*int64(in.N())*int64(p.model.Sites()) > mostCross {
+	if own.Exact == No || own.Exact == IfPossible && 8*int64(in.N())*int64(m) > mostCross {
 		return nil
 	}
 	cross, err := p.model.CrossAll(in)
@@ -295,19 +295,19 @@ func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *r
 	}
 	exact := result.Averages.In(p.model.Function)
 	refined, probabilities := refined(p, result, exact, &own)
-	a.Refined = refined
-	m := p.model.Sites()
 	points := &report.Points{Mean: exact.Mean[m:], Variance: exact.Variance[m:], MeanSE: exact.MeanSE[m:],
 		VarianceSE: exact.VarianceSE[m:]}
 	if probabilities != nil {
 		points.Probability.Positive = probabilities.ByCurve(result.Mean[m:], result.Variance[m:])
 	}
-	if refined.Points = points; left {
-		all, err := ReplicateIntervals(p.model, &p.exact, q.Level, q.Intervals.Residuals)
-		if err != nil {
-			a.Add(notComputed("no refined intervals: %v", err))
-			return nil
-		}
+	a.Refined, refined.Points = refined, points
+	if !left {
+		return nil
+	}
+	all, err := ReplicateIntervals(p.model, &p.exact, q.Level, q.Intervals.Residuals)
+	if err != nil {
+		a.Add(notComputed("no refined intervals: %v", err))
+	} else {
 		p.setIntervals(points, all)
 	}
 	return nil
@@ -317,19 +317,20 @@ func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *r
 func exactAlone(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 	points := *a.Refined.Points
 	points.Names, points.SD = in.RowNames, sd(points.Variance)
-	var low, high []float64
+	var among []solver.Interval
 	for n, mean := range points.Mean {
 		if p.labels() {
 			points.Class = append(points.Class, p.names().Name(mean))
 		}
 		if q.Intervals.Of != Observation {
 			values := p.exact.At(p.model.Sites() + n)
-			low = append(low, stat.Quantile((1-q.Level)/2, stat.Empirical, values, nil))
-			high = append(high, stat.Quantile((1+q.Level)/2, stat.Empirical, values, nil))
+			among = append(among, solver.Interval{
+				Low:  stat.Quantile((1-q.Level)/2, stat.Empirical, values, nil),
+				High: stat.Quantile((1+q.Level)/2, stat.Empirical, values, nil)})
 		}
 	}
-	if low != nil {
-		points.Lower, points.Upper = p.inUnit(low), p.inUnit(high)
+	if among != nil {
+		p.setIntervals(&points, among)
 	}
 	a.Points = &points
 }
@@ -344,7 +345,8 @@ func judgeAt(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 		a.Add(otherSide(points.Mean, points.Probability.Positive, a.Positive)...)
 	}
 	if targets := p.targetsOf(in); targets != nil {
-		mean, each := points.Mean, func(test loss.Test) []float64 {
+		bagged := valuesAt(targets, points.Mean)
+		each := func(test loss.Test) []float64 {
 			all := make([]float64, len(targets))
 			for i, y := range targets {
 				all[i] = test.Gaussian(points.Mean[i], points.Variance[i], y)
@@ -352,13 +354,13 @@ func judgeAt(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 			return all
 		}
 		if byCost {
-			mean = decided(points.Probability.Positive, p.study.Measure.Threshold())
-			each = valuesAt(targets, mean)
+			bagged = valuesAt(targets, decided(points.Probability.Positive, p.study.Measure.Threshold()))
+			each = bagged
 		}
 		if p.trained != nil {
-			mean, each = points.BootstrapMean, valuesAt(targets, points.Mean)
+			bagged, each = valuesAt(targets, points.BootstrapMean), bagged
 		}
-		a.BaggedError = report.NumberOf(stat.Mean(valuesAt(targets, mean)(p.study.Test), nil))
+		a.BaggedError = report.NumberOf(stat.Mean(bagged(p.study.Test), nil))
 		onTargets(p, a, targets, q, each)
 	}
 	method := AfterBootstrap
@@ -398,7 +400,7 @@ func onTargets(p *part, a *report.Answer, targets []float64, q *Question, each f
 	points.Target.Numbers, points.Error = targets, each(p.study.Test)
 	mean := stat.Mean(points.Error, nil)
 	a.TestLoss, a.TestError = p.study.Test.Name(), report.NumberOf(mean)
-	a.Quality = calibration.NewQuality(p.study.Test, report.Number(mean), targets, points.Error, nil,
+	a.Quality = calibration.NewQuality(p.study.Test, report.Number(mean), targets, points.Error, nil, nil,
 		p.labelled())
 	if a.Quality != nil && p.labels() {
 		calibration.Rank(a.Quality, points.Mean, targets, nil)

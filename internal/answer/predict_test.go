@@ -71,9 +71,9 @@ func TestPredict(t *testing.T) {
 	p := testutil.Must(answer.At(m, s, in, nil))(t)
 	for i, site := range m.Site {
 		if want := s.Mean[site]; math.Abs(p.Mean[i]-want) > 1e-9*(math.Abs(want)+1) ||
-			math.Abs(p.Var[i]-s.Var[site]) > 1e-9*s.Var[site] {
-			t.Errorf("example %d: mean %v, variance %v; at its site %v, %v", i+1, p.Mean[i], p.Var[i], want,
-				s.Var[site])
+			math.Abs(p.Variance[i]-s.Var[site]) > 1e-9*s.Var[site] {
+			t.Errorf("example %d: mean %v, variance %v; at its site %v, %v", i+1, p.Mean[i], p.Variance[i],
+				want, s.Var[site])
 		}
 	}
 	narrow := testutil.Must(dataset.NewInputs(mat.NewDense(2, 3, nil)))(t)
@@ -89,13 +89,17 @@ func TestPredict(t *testing.T) {
 // responses (M03-48) are those between sites by G (M03-41), merged inputs included; their
 // diagonal is the variance. Both are sums over sites to rounding, of a solve to 1e-6.
 func TestCovariances(t *testing.T) {
-	m := build(t, grid(t, 80))
-	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{Tolerance: 1e-10}))(t)
-	between := testutil.Must(answer.Covariances(m, s, nil))(t)
-	fresh := testutil.Must(answer.Covariances(m, s, &dataset.Inputs{X: m.Set.X.Gather(m.First)}))(t)
+	study := testutil.Must(answer.New(t.Context(), grid(t, 80), nil))(t)
+	m := study.Model
+	a := testutil.Must(study.Predict(t.Context(), &dataset.Inputs{X: m.Set.X.Gather(m.First)},
+		answer.Question{Scheme: bootstrap, Theory: answer.Yes, Level: 0.9, Covariances: true,
+			Solve: solver.Settings{Tolerance: 1e-10}}))(t)
+	fresh, s := testutil.Must(a.Covariances())(t), study.Solution
 	for i := range m.Sites() {
-		for j := range m.Sites() {
-			a, b := between.Data[i*between.Stride+j], fresh.Data[i*fresh.Stride+j]
+		between := make([]float64, m.Sites())
+		testutil.Check(t, s.Covariance(between, i))
+		for j, a := range between {
+			b := fresh.Data[i*fresh.Stride+j]
 			if scale := math.Sqrt(s.Var[i] * s.Var[j]); math.Abs(a-b) > 1e-9*scale || i == j &&
 				math.Abs(a-s.Var[i]) > 1e-6*scale {
 				t.Errorf("sites %d and %d: %v between sites, %v as new inputs, variance %v", i, j, a, b,
@@ -134,7 +138,7 @@ func TestObservationCoverage(t *testing.T) {
 			m, in := build(t, spec), &dataset.Inputs{X: test.X}
 			s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 			order := make([]int, test.N())
-			floats.Argsort(slices.Clone(testutil.Must(answer.At(m, s, in, nil))(t).Var), order)
+			floats.Argsort(slices.Clone(testutil.Must(answer.At(m, s, in, nil))(t).Variance), order)
 			for l, level := range levels {
 				for k, unit := range []answer.Residuals{answer.PlainResiduals, answer.ScaledResiduals} {
 					intervals := testutil.Must(answer.ObservationIntervals(m, s, in, level, unit))(t)
@@ -459,9 +463,9 @@ func TestCertain(t *testing.T) {
 			at := testutil.Must(answer.At(m, s, &dataset.Inputs{X: c.set.X}, nil))(t)
 			for i, f := range fit.F {
 				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] > 1e-9 || math.Abs(at.Mean[i]-f) > 1e-3 ||
-					math.Abs(at.Var[i]) > 1e-9 {
+					math.Abs(at.Variance[i]) > 1e-9 {
 					t.Fatalf("site %d: mean %g, as a new input %g, variances %g, %g; the fit is %g", i,
-						s.Mean[i], at.Mean[i], s.Var[i], at.Var[i], f)
+						s.Mean[i], at.Mean[i], s.Var[i], at.Variance[i], f)
 				}
 				precision := 1 / conditional(m.Gram(), bend, i)
 				mean := f - fit.Weight[i]/precision

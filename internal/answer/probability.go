@@ -155,9 +155,9 @@ func (p *Probabilities) posterior(mean, variance float64) float64 {
 //
 // with a bias that of linalg.BiasVariance.
 func (p *Probabilities) AtInputs(m *model.Model, s *solver.Solution, in *dataset.Inputs,
-	at *Predictions) ([]float64, error) {
+	at *fits.Averages) ([]float64, error) {
 	if p.own == nil {
-		return p.ByCurve(at.Mean, at.Var), nil
+		return p.ByCurve(at.Mean, at.Variance), nil
 	}
 	out := make([]float64, len(at.Mean))
 	prior, err := model.PriorVariances(m, in)
@@ -174,7 +174,7 @@ func (p *Probabilities) AtInputs(m *model.Model, s *solver.Solution, in *dataset
 		for site, d := range s.SitePrecision {
 			chi -= g[site] * d * k[site]
 		}
-		out[i] = p.posterior(at.Mean[i], at.Var[i]+math.Max(chi, prior[i]*leastPosterior))
+		out[i] = p.posterior(at.Mean[i], at.Variance[i]+math.Max(chi, prior[i]*leastPosterior))
 	})
 	return out, err
 }

@@ -97,7 +97,7 @@ func settle(ctx context.Context, s *Study, q *Question) error {
 			q.Exact = q.Exact.or(Yes)
 		}
 	}()
-	if resample.IsDependent(q.Scheme) || s.Model.Spec.Pairs {
+	if q.singly = s.Model.Spec.Pairs; q.singly || resample.IsDependent(q.Scheme) {
 		q.Theory = No
 	} else if why := q.NeedsTheory(s.Model.Loss); q.Theory == No && why != "" {
 		return model.InputError(fmt.Errorf("exact resamples alone cannot answer: %s", why))
@@ -205,6 +205,3 @@ func (s *Study) tests(metrics []string) []loss.Test {
 	}
 	return all
 }
-
-// testOf is the error of averages under a test loss, nil if they lack it.
-func testOf(r *fits.Averages, test loss.Test) *fits.TestError { return r.Test(test.Name()) }

@@ -23,20 +23,32 @@ func (p *part) around(leftOut float64) *report.Errors {
 		unknown := report.Number(math.NaN())
 		return &report.Errors{Apparent: unknown, NoInformation: unknown, Err632: unknown, Err632Plus: unknown}
 	}
-	unit := p.model.Unit
-	scaled := func(v []float64) []float64 { return floats.ScaleTo(make([]float64, len(v)), unit, v) }
-	e := solver.Combine632(leftOut, p.study.Test, scaled(p.model.Y),
-		scaled(p.perExample(p.study.full[p.number])),
-		p.model.Set.Weights)
+	e := solver.Combine632(leftOut, p.study.Test, p.targets(),
+		p.inUnit(perExample(p, p.study.full[p.number])), p.model.Set.Weights)
 	return &report.Errors{Apparent: report.Number(e.Apparent), NoInformation: report.Number(e.NoInformation),
 		Err632: report.Number(e.Err632), Err632Plus: report.Number(e.Err632Plus)}
 }
 
+// addAverages adds the errors of averages, of which se is the left-out one's standard error over resamples;
+// nil: none.
+func (p *part) addAverages(a *report.Answer, scheme resample.Scheme, r *fits.Averages, se *float64) {
+	left := &r.Tests[0]
+	a.TestError, a.BaggedError, a.Errors = report.NumberOf(left.Error), report.NumberOf(left.BaggedError),
+		p.around(left.Error)
+	if p.labels() {
+		a.VoteError = report.NumberOf(r.VoteError)
+	}
+	p.judge(a, left, r.OutOfBag, se, p.model.Set.Groups)
+	p.addStability(a, scheme, r)
+}
+
 // judge quotes a left-out error, compares it with a baseline, and ranks labels by their left-out predictions,
-// nil if these are unknown. monteCarlo is its standard error over resamples; nil: none.
-func (p *part) judge(a *report.Answer, left *fits.TestError, outOfBag []float64, monteCarlo *float64) {
-	a.Quality = p.quality(left.Test, left.Error, left.Examples, outOfBag)
-	raiseSE(a.Quality, left, p.model.Set.Groups)
+// nil if these are unknown. monteCarlo is its standard error over resamples, nil for none; that over data
+// sets is over groups, nil for examples.
+func (p *part) judge(a *report.Answer, left *fits.TestError, outOfBag []float64, monteCarlo *float64,
+	group []int) {
+	a.Quality = p.quality(left.Test, left.Error, left.Examples, outOfBag, group)
+	raiseSE(a.Quality, left, group)
 	var se *report.Number
 	if monteCarlo != nil {
 		se = report.NumberOf(*monteCarlo)
@@ -59,13 +71,10 @@ func raiseSE(q *report.Quality, left *fits.TestError, groups []int) {
 }
 
 // quality compares a left-out error with a baseline. Its standard error is over groups, if there are any.
-func (p *part) quality(test loss.Test, mean float64, perExample, outOfBag []float64) *report.Quality {
+func (p *part) quality(test loss.Test, mean float64, perExample, outOfBag []float64,
+	group []int) *report.Quality {
 	q := calibration.NewQuality(test, report.Number(mean), p.targets(), perExample, p.model.Set.Weights,
-		p.labelled())
-	if q != nil {
-		q.ExampleSE, q.Effective = calibration.StandardError(perExample, p.model.Set.Weights,
-			p.model.Set.Groups)
-	}
+		group, p.labelled())
 	if q != nil && p.labels() {
 		calibration.Rank(q, outOfBag, p.model.Y, p.model.Set.Weights)
 	}
@@ -92,16 +101,16 @@ func (p *part) addStability(a *report.Answer, scheme resample.Scheme, r *fits.Av
 
 // meanKnown is the weighted mean of the values that are known, nil if none is.
 func meanKnown(values, weights []float64) *report.Number {
-	sum, total := 0.0, 0.0
+	var known, of []float64
 	for i, v := range values {
-		if w := calibration.WeightOf(weights, i); isNumber(v) {
-			sum, total = sum+w*v, total+w
+		if isNumber(v) {
+			known, of = append(known, v), append(of, calibration.WeightOf(weights, i))
 		}
 	}
-	if total == 0 {
+	if known == nil {
 		return nil
 	}
-	return report.NumberOf(sum / total)
+	return report.NumberOf(stat.Mean(known, of))
 }
 
 // measure are the requested metrics of left-out predictions, nil for none, and the reliability of their
@@ -115,7 +124,7 @@ func (p *part) measure(metrics []string, r *fits.Averages, of *Probabilities) (m
 	}
 	if numbers(r.OutOfBag) != nil {
 		m = p.metrics(metrics, p.targets(), p.model.Set.Weights, r.OutOfBag, probability,
-			func(test loss.Test) []float64 { return testOf(r, test).Examples })
+			func(test loss.Test) []float64 { return r.Test(test.Name()).Examples })
 	}
 	return m, reliability
 }
@@ -145,10 +154,20 @@ func numbers(values []float64) []float64 {
 
 // points are the averages at the examples.
 func (p *part) points(r *fits.Averages) *report.Points {
-	points := &report.Points{Mean: p.perExample(r.Mean), Variance: p.perExample(r.Variance),
-		Error: r.Tests[0].Examples, MeanSE: p.perExample(r.MeanSE), VarianceSE: p.perExample(r.VarianceSE)}
+	points := &report.Points{Mean: perExample(p, r.Mean), Variance: perExample(p, r.Variance),
+		Error: r.Tests[0].Examples, MeanSE: perExample(p, r.MeanSE), VarianceSE: perExample(p, r.VarianceSE)}
 	if p.labels() {
-		points.Vote = p.perExample(r.Vote)
+		points.Vote = perExample(p, r.Vote)
+	}
+	return points
+}
+
+// allPoints are points with the examples' names and targets, and with averages over resamples that lack them.
+func (p *part) allPoints(r *fits.Averages) *report.Points {
+	points := p.points(r)
+	points.Names, points.Target.Numbers, points.OOBMean = p.model.Set.RowNames, p.targets(), r.OutOfBag
+	if p.labels() {
+		points.OOBVote = r.OutOfBagVote
 	}
 	return points
 }
@@ -156,14 +175,14 @@ func (p *part) points(r *fits.Averages) *report.Points {
 // PerExample spreads the predictions of an exact fit of function k onto the examples, in units of the target.
 func (s *Study) PerExample(k int, f []float64) []float64 {
 	p := s.part(k)
-	return p.inUnit(p.perExample(f[:s.Model.Sites()]))
+	return p.inUnit(perExample(p, f))
 }
 
-// addQuantiles adds quantiles over resamples to the theory's points and the refined ones. place is the output
-// of an exact fit, and law the law of its theory, at a point.
-func addQuantiles(p *part, points *report.Points, refined *report.Refined, levels []float64,
-	place func(int) int, law func(int) loss.Distribution) {
-	lists := func(of func(point int) func(q float64) float64) []report.Numbers {
+// addQuantiles adds quantiles over resamples to the points of an answer, of the theory and refined. place is
+// the output of an exact fit, and law the law of its theory, at a point.
+func addQuantiles(p *part, a *report.Answer, levels []float64, place func(int) int,
+	law func(int) loss.Distribution) {
+	add := func(points *report.Points, of func(point int) func(q float64) float64) {
 		lists := make([]report.Numbers, len(levels))
 		for k := range lists {
 			lists[k] = make([]float64, len(points.Mean))
@@ -174,19 +193,15 @@ func addQuantiles(p *part, points *report.Points, refined *report.Refined, level
 				lists[k][point] = quantile(q)*p.model.Unit + p.model.Function.Mean
 			}
 		})
-		return lists
+		points.QuantileLevels, points.Quantiles = levels, lists
 	}
-	points.QuantileLevels, points.Quantiles = levels, lists(func(point int) func(q float64) float64 {
-		return law(point).Quantile
-	})
-	if refined == nil || refined.Points == nil {
-		return
+	add(a.Points, func(point int) func(q float64) float64 { return law(point).Quantile })
+	if a.Refined != nil && a.Refined.Points != nil {
+		add(a.Refined.Points, func(point int) func(q float64) float64 {
+			values := p.exact.At(place(point))
+			return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }
+		})
 	}
-	refined.Points.QuantileLevels = levels
-	refined.Points.Quantiles = lists(func(point int) func(q float64) float64 {
-		values := p.exact.At(place(point))
-		return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }
-	})
 }
 
 // Resampling describes the resampling of n examples, and its folds.
@@ -211,18 +226,18 @@ func Resampling(scheme resample.Scheme, n int) (r *report.Resampling, folds int)
 	return r, folds
 }
 
-// requireNumbers changes the status of an answer, and adds a warning, if errors or points are not finite.
-func requireNumbers(status *string, f *report.Findings, points *report.Points, errors ...report.Number) {
+// requireNumbers changes the status of an answer, and adds a warning, if its points or errors are not finite.
+func requireNumbers(a *report.Answer, errors ...report.Number) {
 	sum := 0.0
-	if points != nil {
-		sum = floats.Sum(points.Mean) + floats.Sum(points.Variance)
+	if a.Points != nil {
+		sum = floats.Sum(a.Points.Mean) + floats.Sum(a.Points.Variance)
 	}
 	for _, e := range errors {
 		sum += float64(e)
 	}
-	if report.Done(*status) && !isNumber(sum) {
-		*status = solver.NumericalFailure.String()
-		f.Add(report.NotNumbers.Check(sum, closer, "the answer is not all numbers: "+tooFarApart))
+	if report.Done(a.Status) && !isNumber(sum) {
+		a.Status = solver.NumericalFailure.String()
+		a.Add(report.NotNumbers.Check(sum, closer, "the answer is not all numbers: "+tooFarApart))
 	}
 }
 

@@ -23,10 +23,13 @@ func (s *Study) Rows(ctx context.Context, q Question) (*report.Rows, error) {
 		return nil, err
 	}
 	r := &report.Rows{Command: "rows", Subject: s.Subject, TestLoss: s.Test.Name(), Status: Complete}
-	unknown, twins := report.Number(math.NaN()), twins(s)
-	for i := range s.Model.Set.N() {
+	unknown, set := report.Number(math.NaN()), s.Model.Set
+	for i, twin := range twinsOf(s.Model.Site, set.Columns[0].Y) {
 		row := report.Row{Row: i, Target: unknown, Predicted: unknown, SE: unknown, Influence: unknown,
-			Twin: report.Number(twins[i])}
+			Twin: unknown}
+		if twin >= 0 && !set.AreNumbers() {
+			row.Twin = report.Number(twin)
+		}
 		if s.Model.Set.RowNames != nil {
 			row.Name = s.Model.Set.RowNames[i]
 		}
@@ -73,61 +76,87 @@ func doubtClasses(ctx context.Context, s *Study, q Question, r *report.Rows) err
 	return nil
 }
 
+// rowErrors are the averages of a part that judge the rows: of the theory, and of exact resamples, nil
+// without; with the influences of the rows on the theory's left-out error, in units of the target, which
+// uninfluenced says why there are none of. The findings are added to f.
+type rowErrors struct {
+	theory, exact *fits.Averages
+	influence     []float64
+	uninfluenced  error
+}
+
+func (p *part) rowErrors(ctx context.Context, q *Question, f *report.Findings) (r rowErrors, err error) {
+	began := time.Now()
+	if err := p.solve(ctx, q); err != nil {
+		return r, err
+	}
+	p.study.Times.Solve += time.Since(began).Seconds()
+	addModel(f, p.model, q.Scheme)
+	addSolution(f, p.solution)
+	refined, err := p.refine(ctx, q, blas64.General{}, nil, f)
+	if err != nil {
+		return r, err
+	}
+	if refined != nil {
+		r.exact = refined.Averages.In(p.model.Function)
+	}
+	r.theory = fits.OfTheory(p.solution, []loss.Test{p.study.Test}).In(p.model.Function)
+	r.influence, r.uninfluenced = p.influence(ctx)
+	return r, nil
+}
+
+// influence are the influences of the rows on the left-out error of the theory, in units of the target.
+func (p *part) influence(ctx context.Context) ([]float64, error) {
+	influence, err := adjoint.Influence(ctx, p.solution, p.study.Test)
+	if err == nil {
+		floats.Scale(p.model.Unit*p.model.Unit, influence)
+	}
+	return influence, err
+}
+
 // doubt judges the rows by the theory of a part and its exact resamples, with their influence on the error of
 // the others. Several targets have their mean doubt, and losses in units of their variance.
 func doubt(ctx context.Context, p *part, q *Question, r *report.Rows) error {
-	began := time.Now()
-	if err := p.solve(ctx, q); err != nil {
-		return err
-	}
-	p.study.Times.Solve += time.Since(began).Seconds()
-	found := outcome(p.model, q.Scheme).Findings
-	addSolution(&found, p.solution)
-	result, err := p.refine(ctx, q, blas64.General{}, nil, &found)
-	r.Add(found.Checks...)
-	r.Remark(found.Remarks...)
+	of, err := p.rowErrors(ctx, q, &r.Findings)
 	if err != nil {
 		return err
 	}
-	theory, share := fits.OfTheory(p.solution, []loss.Test{p.study.Test}).In(p.model.Function), 1.0
-	left, se := theory.Tests[0].Examples, []float64(nil)
-	if result != nil {
-		t := result.Averages.In(p.model.Function).Tests[0]
-		left, se = t.Examples, t.ExamplesSE
+	share, left, predicted := 1.0, &of.theory.Tests[0], of.theory.OutOfBag
+	if of.exact != nil {
+		left = &of.exact.Tests[0]
 	}
 	if p.study.several() {
 		share = 1 / (float64(len(p.model.Functions)) * stat.PopVariance(p.targets(), p.model.Set.Weights))
 	}
-	wrong, err := doubts(p, theory.OutOfBag)
+	wrong, err := doubts(p, predicted)
 	if err != nil {
 		return err
 	}
-	influence, err := adjoint.Influence(ctx, p.solution, p.study.Test)
-	if err != nil && ctx.Err() == nil {
-		r.Add(notComputed("no influence: %v", err))
+	if of.uninfluenced != nil && ctx.Err() == nil {
+		r.Add(notComputed("no influence: %v", of.uninfluenced))
 	}
 	r.Status = p.solution.Status.String()
-	targets, unit := p.targets(), p.model.Unit
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		row.LabelError += report.Number(wrong[i]) / report.Number(max(1, len(p.model.Set.Columns)))
-		row.Value -= report.Number(share * left[i])
-		if influence != nil {
+		row.Value -= report.Number(share * left.Examples[i])
+		if of.influence != nil {
 			if p.number == 0 {
 				row.Influence = 0
 			}
-			row.Influence += report.Number(share * unit * unit * influence[i])
+			row.Influence += report.Number(share * of.influence[i])
 		}
 		if p.study.several() {
 			continue
 		}
-		row.Target, row.Predicted = report.Number(targets[i]), report.Number(theory.OutOfBag[i])
-		if se != nil {
-			row.SE = report.Number(se[i])
+		target := p.targets()[i]
+		row.Target, row.Predicted = report.Number(target), report.Number(predicted[i])
+		if left.ExamplesSE != nil {
+			row.SE = report.Number(left.ExamplesSE[i])
 		}
 		if p.labels() {
 			row.Value++ // the fraction of models that are right
-			row.Label, row.Class = p.names().Name(targets[i]), p.names().Name(theory.OutOfBag[i])
+			row.Label, row.Class = p.names().Name(target), p.names().Name(predicted[i])
 		}
 	}
 	return nil
@@ -136,8 +165,8 @@ func doubt(ctx context.Context, p *part, q *Question, r *report.Rows) error {
 // doubts are the theory's probabilities, with the example left out, that its label is wrong. For a number it
 // is the fraction of examples with a target nearer to the prediction of models without them, in units of the
 // spread there.
-func doubts(p *part, mean []float64) ([]float64, error) {
-	doubt := make([]float64, len(mean))
+func doubts(p *part, predicted []float64) ([]float64, error) {
+	doubt := make([]float64, len(predicted))
 	if p.labels() {
 		all, err := ProbabilitiesOf(p.model, p.solution)
 		if err != nil {
@@ -146,7 +175,7 @@ func doubts(p *part, mean []float64) ([]float64, error) {
 		for i, y := range p.model.Y {
 			switch {
 			case all.LeftOut == nil:
-				doubt[i] = loss.ZeroOne{}.Value(mean[i], y)
+				doubt[i] = loss.ZeroOne{}.Value(predicted[i], y)
 			case y > 0:
 				doubt[i] = 1 - all.LeftOut[i]
 			default:
@@ -155,39 +184,17 @@ func doubts(p *part, mean []float64) ([]float64, error) {
 		}
 		return doubt, nil
 	}
-	typical, square := p.solution.LeftOut(loss.SquareTest{})
-	outOfBag := p.solution.OutOfBag().Mean
+	typical, _ := p.solution.LeftOut(loss.SquareTest{})
+	mean, variance := leftOutMoments(p.model, p.solution)
 	off, order := make([]float64, len(mean)), make([]int, len(mean))
 	for i, y := range p.model.Y {
-		distance := y - outOfBag[i]
-		variance := math.Max(0, square[i]-distance*distance)
-		off[i] = math.Abs(distance) / math.Sqrt(variance+typical)
+		off[i] = math.Abs(y-mean[i]) / math.Sqrt(variance[i]+typical)
 	}
 	floats.ArgsortStable(off, order)
 	for rank, i := range order {
 		doubt[i] = float64(rank) / float64(len(order))
 	}
 	return doubt, nil
-}
-
-// twins are the numbers of the first example with the same input and another class, for every example; NaN
-// for none.
-func twins(s *Study) []float64 {
-	twins := slices.Repeat([]float64{math.NaN()}, len(s.Model.Site))
-	if s.Model.Set.AreNumbers() {
-		return twins
-	}
-	class, members := s.classOf(), make([][]int, s.Model.Sites())
-	for i, site := range s.Model.Site {
-		members[site] = append(members[site], i)
-	}
-	for i, site := range s.Model.Site {
-		other := slices.IndexFunc(members[site], func(k int) bool { return class[k] != class[i] })
-		if other >= 0 {
-			twins[i] = float64(members[site][other])
-		}
-	}
-	return twins
 }
 
 // LeftOut are the left-out errors of the examples by the theory, and by exact resamples if the loss has them;
@@ -205,33 +212,25 @@ func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (the
 		row.TestLoss, row.TestError, row.Status, row.Findings = a.TestLoss, a.Error, a.Status, a.Findings
 		return a.Examples, exact, row, nil
 	}
-	p := s.part(0)
-	if err := settle(ctx, s, &q); err != nil {
+	p, of := s.part(0), rowErrors{}
+	if err = settle(ctx, s, &q); err == nil {
+		of, err = p.rowErrors(ctx, &q, &row.Findings)
+	}
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return theory, exact, nil, err
 	}
-	if err := p.solve(ctx, &q); err != nil {
-		return theory, exact, nil, err
-	}
-	row.Findings = outcome(p.model, q.Scheme).Findings
-	addSolution(&row.Findings, p.solution)
-	refined, err := p.refine(ctx, &q, blas64.General{}, nil, &row.Findings)
-	if err != nil {
-		return theory, exact, nil, err
-	}
-	mean, left := p.solution.LeftOut(p.study.Test)
-	row.Status, row.TestError = p.solution.Status.String(), report.Number(mean)
-	theory.Each, theory.Weights = left, p.model.Set.Weights
-	if theory.Influence, err = adjoint.Influence(ctx, p.solution, p.study.Test); ctx.Err() != nil {
-		return theory, exact, nil, ctx.Err()
-	} else if err == nil && interactions {
+	left := of.theory.Tests[0]
+	row.Status, row.TestError = p.solution.Status.String(), report.Number(left.Error)
+	theory.Each, theory.Weights, theory.Influence = left.Examples, p.model.Set.Weights, of.influence
+	if of.influence != nil && interactions {
 		if theory.Interactions, err = adjoint.Interactions(p.solution, p.study.Test,
 			theory.Influence); err != nil {
 			return theory, exact, nil, err
 		}
 	}
 	exact = theory
-	if exact.Each = nil; refined != nil {
-		t := refined.Tests[0]
+	if exact.Each = nil; of.exact != nil {
+		t := of.exact.Tests[0]
 		row.Refined, row.SE, exact.Each = report.NumberOf(t.Error), report.NumberOf(t.SE), t.Examples
 		exact.Noise = t.SE * t.SE
 	}

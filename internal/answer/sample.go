@@ -77,7 +77,8 @@ func addLearningCurve(ctx context.Context, s *Study, a *report.Answer, q *Questi
 	if s.several() {
 		a.Quality.ExampleSE = over.ExampleSE
 	} else {
-		a.Quality = s.part(0).quality(s.Test, last.Error, a.Examples.Each, a.OutOfBag)
+		a.Quality = s.part(0).quality(s.Test, last.Error, a.Examples.Each, a.OutOfBag,
+			s.Model.Set.Groups)
 	}
 	curve.Growth = calibration.NewGrowth(sizes, s.Model.Set.N())
 	a.LearningCurve, a.Time.AllRows = curve, timeOfAll(s, a)
@@ -115,12 +116,9 @@ func partLosses(ctx context.Context, s *Study, number, parts int, in *dataset.Se
 
 // lossesAt are the losses at rows with targets of predictions of all functions.
 func lossesAt(s *Study, f [][]float64, in *dataset.Set) []float64 {
-	each, judge, at := make([]float64, in.N()), s.judge(in), make([]float64, len(f))
+	each, judge := make([]float64, in.N()), s.judge(in)
 	for i := range each {
-		for k := range f {
-			at[k] = f[k][i]
-		}
-		each[i] = judge(i, at)[0]
+		each[i] = judge(i, fieldsAt(f, i))[0]
 	}
 	return each
 }

@@ -117,10 +117,11 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 	return p.fitAround(ctx)
 }
 
-// convergence describes the accuracy of the part's solution.
-func (p *part) convergence() *report.Convergence {
+// addConvergence adds to an answer how the part was solved, and how accurately.
+func (p *part) addConvergence(a *report.Answer) {
 	approximation, _ := p.model.Approximation()
-	return &report.Convergence{Engine: p.model.Form().String(), Solve: report.NewSolve(p.solution),
+	a.Method, a.Status = p.solution.Method.String(), p.solution.Status.String()
+	a.Convergence = &report.Convergence{Engine: p.model.Form().String(), Solve: report.NewSolve(p.solution),
 		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
 		RankError: report.Number(p.model.RankError(p.solution))}
 }

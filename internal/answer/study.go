@@ -162,12 +162,12 @@ func (p *part) targets() []float64 {
 	return p.column().Y
 }
 
-// perExample spreads values over sites onto the examples.
-func (p *part) perExample(overSites []float64) []float64 {
+// perExample spreads a list over the sites of a part onto the examples.
+func perExample[T any](p *part, overSites []T) []T {
 	if overSites == nil {
 		return nil
 	}
-	values := make([]float64, len(p.model.Site))
+	values := make([]T, len(p.model.Site))
 	for example, site := range p.model.Site {
 		values[example] = overSites[site]
 	}
@@ -210,11 +210,11 @@ func (s *Study) each(ctx context.Context, join joining, ask func(p *part, onFit 
 	case !s.several():
 		return answers[0], nil
 	case !s.classes():
-		return joinTargets(s, answers)
+		return joinTargets(s, answers), nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return joinClasses(s, answers, joint, join)
+	return joinClasses(s, answers, joint, join), nil
 }
 
 // subject describes the model.

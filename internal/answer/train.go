@@ -201,11 +201,11 @@ func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor, f *r
 
 // leftOut are the predictions of a part for rows of which it is trained without, in units of the target.
 func (v *Validation) leftOut(ctx context.Context, p *part) ([]float64, error) {
-	folds, repeats, err := v.folds(p.study)
+	folds, err := v.folds(p.model.Set)
 	if err != nil {
 		return nil, err
 	}
-	r, err := v.fits(ctx, p, folds.Period(), v.settings(p, folds, repeats), nil)
+	r, err := v.fits(ctx, p, folds.Period(), v.settings(p, folds), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // GroupErrors is the distribution of the left-out error of a row of a new group, from groups that are too few
@@ -62,14 +61,9 @@ func NewGroupErrors(errors, weights []float64, group []int) *GroupErrors {
 
 // Interval contains the error of a row of a new group with probability level.
 func (g *GroupErrors) Interval(level float64) (low, high float64) {
-	half := g.Between * studentBound(level, g.Groups-1)
+	half := g.Between * quantile(level, float64(g.Groups-1))
 	if g.Within > 0 {
-		half = math.Hypot(half, g.Within*studentBound(level, g.Rows-g.Groups))
+		half = math.Hypot(half, g.Within*quantile(level, float64(g.Rows-g.Groups)))
 	}
 	return g.Mean - half, g.Mean + half
-}
-
-// studentBound is the quantile of Student's t between whose negative and itself are a share level.
-func studentBound(level float64, freedom int) float64 {
-	return distuv.StudentsT{Sigma: 1, Nu: float64(freedom)}.Quantile((1 + level) / 2)
 }

@@ -1,12 +1,13 @@
 package calibration
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/loss"
 )
@@ -85,10 +86,7 @@ func (m Measure) Losses(f, y, weights []float64) (each, wrong []float64) {
 		return nil, nil
 	}
 	each, wrong = make([]float64, len(f)), make([]float64, len(f))
-	var total [2]float64
-	for i, label := range y {
-		total[class(label)] += WeightOf(weights, i)
-	}
+	_, total := byLabel(y, y, weights)
 	if m.Name == ByAUC {
 		copy(each, misranked(f, y, weights, total))
 	}
@@ -121,39 +119,56 @@ func (m Measure) Losses(f, y, weights []float64) (each, wrong []float64) {
 	return each, wrong
 }
 
-// Balanced is the mean over the two classes of the mean of wrong labels.
-func Balanced(wrong, y, weights []float64) float64 {
-	var sum, total [2]float64
+// byLabel are the sums of values, times weights, and of the weights over the examples of -1 and of +1.
+// Unknown values, NaN, do not count.
+func byLabel(values, y, weights []float64) (sum, total [2]float64) {
 	for i, label := range y {
-		w := WeightOf(weights, i)
-		sum[class(label)], total[class(label)] = sum[class(label)]+w*wrong[i], total[class(label)]+w
+		if v := values[i]; !math.IsNaN(v) {
+			c, w := class(label), WeightOf(weights, i)
+			sum[c], total[c] = sum[c]+w*v, total[c]+w
+		}
 	}
+	return sum, total
+}
+
+// Balanced is the mean over the two classes of the mean of wrong labels, NaN if a class has none that is
+// known.
+func Balanced(wrong, y, weights []float64) float64 {
+	sum, total := byLabel(wrong, y, weights)
 	return (sum[0]/total[0] + sum[1]/total[1]) / 2
+}
+
+// Ties are the places of the values of a list, those of each value together, the values ascending.
+func Ties(values []float64) (places [][]int) {
+	sorted, order := slices.Clone(values), make([]int, len(values))
+	floats.ArgsortStable(sorted, order)
+	for first := 0; first < len(order); {
+		end := first + 1
+		for end < len(order) && sorted[end] == sorted[first] {
+			end++
+		}
+		places, first = append(places, order[first:end]), end
+	}
+	return places
 }
 
 // misranked is, for each row, the share in the weight of the other label of the rows that have a field on its
 // wrong side; equal fields count half. total are the weights of the labels.
 func misranked(f, y, weights []float64, total [2]float64) []float64 {
-	order := make([]int, len(f))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(f[i], f[j]) })
 	each, below := make([]float64, len(f)), [2]float64{}
-	for first := 0; first < len(order); {
-		end, equal := first, [2]float64{}
-		for ; end < len(order) && f[order[end]] == f[order[first]]; end++ {
-			equal[class(y[order[end]])] += WeightOf(weights, order[end])
+	for _, rows := range Ties(f) {
+		var equal [2]float64
+		for _, i := range rows {
+			equal[class(y[i])] += WeightOf(weights, i)
 		}
-		for _, i := range order[first:end] {
+		for _, i := range rows {
 			own := class(y[i])
 			other := 1 - own
-			each[i] = (below[other] + equal[other]/2) / total[other] // lower fields
-			if own == 1 {
+			if each[i] = (below[other] + equal[other]/2) / total[other]; own == 1 { // lower fields
 				each[i] = 1 - each[i]
 			}
 		}
-		below[0], below[1], first = below[0]+equal[0], below[1]+equal[1], end
+		below[0], below[1] = below[0]+equal[0], below[1]+equal[1]
 	}
 	return each
 }
@@ -164,11 +179,7 @@ func misranked(f, y, weights []float64, total [2]float64) []float64 {
 func (m Measure) SE(losses, y, weights []float64, group []int) float64 {
 	each, factor := slices.Clone(losses), 1.0
 	if m.Name == ByAUC || m.Name == ByBalanced {
-		var sum, total [2]float64
-		for i, label := range y {
-			w := WeightOf(weights, i)
-			sum[class(label)], total[class(label)] = sum[class(label)]+w*each[i], total[class(label)]+w
-		}
+		sum, total := byLabel(each, y, weights)
 		for i, label := range y {
 			each[i] -= sum[class(label)] / total[class(label)]
 		}

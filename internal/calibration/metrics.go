@@ -22,7 +22,7 @@ func NewMetrics(y, weights []float64, expected func(test loss.Test) []float64, m
 	judged := func(test loss.Test) (float64, *report.Quality) {
 		each := expected(test)
 		mean := stat.Mean(each, weights)
-		return mean, NewQuality(test, report.Number(mean), y, each, weights, nil)
+		return mean, NewQuality(test, report.Number(mean), y, each, weights, nil, nil)
 	}
 	if mean == nil {
 		_, q := judged(loss.SquareTest{})
@@ -42,16 +42,17 @@ func NewMetrics(y, weights []float64, expected func(test loss.Test) []float64, m
 }
 
 // NewQuality compares test errors per example, NaN if unknown, with a constant prediction of the targets y in
-// units of the file; testError is their mean with the weights, nil for 1. column names labels. R^2
-// and RMSE are for the square loss. It is nil without targets.
-func NewQuality(test loss.Test, testError report.Number, y, perExample, weights []float64,
+// units of the file; testError is their mean with the weights, nil for 1. Its standard error is over the
+// groups, if there are any. column names labels. R^2 and RMSE are for the square loss. It is nil without
+// targets.
+func NewQuality(test loss.Test, testError report.Number, y, perExample, weights []float64, group []int,
 	column *dataset.Column) *report.Quality {
 	known := slices.DeleteFunc(slices.Clone(perExample), math.IsNaN)
 	if len(y) == 0 || len(known) == 0 {
 		return nil
 	}
 	q := &report.Quality{}
-	q.ExampleSE, q.Effective = StandardError(perExample, weights, nil)
+	q.ExampleSE, q.Effective = StandardError(perExample, weights, group)
 	if test.Name() == (loss.ZeroOne{}).Name() {
 		judgeLabels(q, y, perExample, weights, column)
 		return q
@@ -131,23 +132,15 @@ func WeightOf(weights []float64, example int) float64 {
 
 // judgeLabels is NewQuality for labels.
 func judgeLabels(q *report.Quality, y, perExample, weights []float64, column *dataset.Column) {
-	var errors, judged [2]float64 // of the labels -1 and +1
-	count := [2]float64{}
-	for i, label := range y {
-		c, w := class(label), WeightOf(weights, i)
-		count[c] += w
-		if !math.IsNaN(perExample[i]) {
-			errors[c], judged[c] = errors[c]+w*perExample[i], judged[c]+w
-		}
-	}
+	_, count := byLabel(y, y, weights)
 	q.Baseline = report.Number(min(count[0], count[1]) / (count[0] + count[1]))
 	larger := -1.0
 	if count[1] >= count[0] {
 		larger = 1
 	}
 	q.Constant = column.Level(larger)
-	if judged[0] > 0 && judged[1] > 0 {
-		q.Balanced = report.NumberOf((errors[0]/judged[0] + errors[1]/judged[1]) / 2)
+	if balanced := Balanced(perExample, y, weights); !math.IsNaN(balanced) {
+		q.Balanced = report.NumberOf(balanced)
 	}
 }
 

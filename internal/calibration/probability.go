@@ -37,17 +37,13 @@ var ErrOneClass = errors.New("probabilities of classes need examples of both")
 // 2) for negative ones, with N+ and N- the sums of their weights. They keep a curve through separated classes
 // finite.
 func targets(label, weights []float64) ([]float64, error) {
-	var count [2]float64
-	for i, y := range label {
-		count[class(y)] += WeightOf(weights, i)
-	}
+	_, count := byLabel(label, label, weights)
 	if count[0] == 0 || count[1] == 0 {
 		return nil, ErrOneClass
 	}
-	level := [2]float64{1 / (count[0] + 2), (count[1] + 1) / (count[1] + 2)}
 	t := make([]float64, len(label))
 	for i, y := range label {
-		t[i] = level[class(y)]
+		t[i] = [2]float64{1 / (count[0] + 2), (count[1] + 1) / (count[1] + 2)}[class(y)]
 	}
 	return t, nil
 }

@@ -23,7 +23,7 @@ func TestQuality(t *testing.T) {
 		return strings.Join(q.Check(testError).Issues(), "; ")
 	}
 	// Targets 1, 2, 6: mean 3, variance (4+1+9)/3. Errors 1, 2, 3: mean 2, standard deviation 1.
-	q := calibration.NewQuality(loss.SquareTest{}, 2, []float64{1, 2, 6}, []float64{1, 2, 3}, nil, nil)
+	q := calibration.NewQuality(loss.SquareTest{}, 2, []float64{1, 2, 6}, []float64{1, 2, 3}, nil, nil, nil)
 	near("variance", q.Baseline, 14.0/3)
 	near("R^2", *q.RSquared, 1-2/(14.0/3))
 	near("RMSE", *q.RMSE, math.Sqrt2)
@@ -33,7 +33,7 @@ func TestQuality(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 	// The median 2 is off by 1, 0, 4.
-	q = calibration.NewQuality(loss.Absolute{}, 1, []float64{1, 2, 6}, []float64{1, 1, 1}, nil, nil)
+	q = calibration.NewQuality(loss.Absolute{}, 1, []float64{1, 2, 6}, []float64{1, 1, 1}, nil, nil, nil)
 	near("absolute deviation", q.Baseline, 5.0/3)
 	if q.Constant != "2" || q.RSquared != nil || q.RMSE != nil {
 		t.Errorf("%+v", q)
@@ -41,7 +41,7 @@ func TestQuality(t *testing.T) {
 	// Three of four are "yes", which errs on the fourth; the error of "yes" is (0.5+0.1)/2 over
 	// two that are known, that of "no" 0.4.
 	q = calibration.NewQuality(loss.ZeroOne{}, 0.25, []float64{1, 1, 1, -1}, []float64{0.5, 0.1, math.NaN(),
-		0.4}, nil, &dataset.Column{Levels: []string{"no", "yes"}})
+		0.4}, nil, nil, &dataset.Column{Levels: []string{"no", "yes"}})
 	near("share", q.Baseline, 0.25)
 	near("balanced", *q.Balanced, (0.3+0.4)/2)
 	// the fourth row is ranked below two of three, by an AUC of 2/3 which is chance; of 40 rows it is not
@@ -64,7 +64,8 @@ func TestQuality(t *testing.T) {
 	if q.Constant != "yes" || said(q, 0.25) == "" {
 		t.Errorf("%+v", q)
 	}
-	if q := calibration.NewQuality(loss.SquareTest{}, 1, nil, nil, nil, nil); q != nil || said(q, 1) != "" {
+	q = calibration.NewQuality(loss.SquareTest{}, 1, nil, nil, nil, nil, nil)
+	if q != nil || said(q, 1) != "" {
 		t.Errorf("of nothing: %+v", q)
 	}
 }

@@ -99,10 +99,8 @@ func (a *plain) Averages() *Averages {
 		return loss.ZeroOne{}.Value(share-0.5, y)
 	})
 	if a.done%a.period != 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf(
-			"%d resamples are no whole number of partitions into %d folds: the last one counts in part",
-			a.done,
-			a.period))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d resamples are no whole number of partitions into %d "+
+			"folds: the last one counts in part", a.done, a.period))
 	}
 	return r
 }
@@ -167,10 +165,7 @@ func (a *plain) overExamples(test int, of func(mean, y float64) float64) (value,
 	used := a.used()
 	sum, weights := make([]float64, used+1), make([]float64, used+1) // with one group deleted; with none
 	for i, y := range a.problem.Y {
-		all, w := a.left.Total(i), 1.0
-		if a.problem.Weights != nil {
-			w = a.problem.Weights[i]
-		}
+		all, w := a.left.Total(i), weightOf(a.problem.Weights, i)
 		for g := range sum {
 			total, count := all.Sum(test), all.Count()
 			if g < used {

@@ -187,7 +187,7 @@ func (e *Controlled) bagged(test loss.Test, bags []bag) (value, se float64) {
 	var sum, count [controlGroups + 1]float64
 	squares, weights := 0.0, 0.0
 	for i, y := range e.solution.Problem.Y {
-		w, v := weightOf(e.solution, i), bags[i].variance
+		w, v := weightOf(e.solution.Problem.Weights, i), bags[i].variance
 		known := !math.IsNaN(v)
 		for g, f := range bags[i].means {
 			if math.IsNaN(f) || is.Quadratic && !known {

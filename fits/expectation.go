@@ -56,7 +56,7 @@ func newIterate(p Controls) (*iterate, error) {
 	for i, y := range s.Problem.Y {
 		site := s.SiteOf(i)
 		targets[site] = append(targets[site], y)
-		if losses[site], err = loss.Times(s.Problem.Loss, weightOf(s, i)); err != nil {
+		if losses[site], err = loss.Times(s.Problem.Loss, weightOf(s.Problem.Weights, i)); err != nil {
 			return nil, err
 		}
 	}

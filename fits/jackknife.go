@@ -68,10 +68,7 @@ func (k *jackknife) se() float64 {
 			sum, total := 0.0, 0.0
 			for j, s := range sums {
 				if count := k.count[half][i][j]; i != j && count > 0 {
-					w := 1.0
-					if k.weights != nil {
-						w = k.weights[j]
-					}
+					w := weightOf(k.weights, j)
 					sum, total = sum+w*s/count, total+w
 				}
 			}

@@ -57,7 +57,7 @@ func newLeftOut(p *Controls, test loss.Test) *leftOut {
 	l.center = slices.Clone(l.theory)
 	examples := 0.0 // that are ever left out
 	for i, e := range l.theory {
-		l.weight[i] = weightOf(s, i)
+		l.weight[i] = weightOf(s.Problem.Weights, i)
 		if p := resample.ProbAbsent(p.Scheme, i); p > 0 {
 			l.scale[i] = l.weight[i] / p
 			examples += l.weight[i]
@@ -136,12 +136,12 @@ func (l *leftOut) plain(absent []int) (value, se, gain float64) {
 	return value / weights, l.all.estimate(0, uncontrolled).se(1), 1
 }
 
-// weightOf is the weight of an example.
-func weightOf(s *solver.Solution, example int) float64 {
-	if s.Problem.Weights == nil {
+// weightOf is the weight of an example; nil stands for 1.
+func weightOf(weights []float64, example int) float64 {
+	if weights == nil {
 		return 1
 	}
-	return s.Problem.Weights[example]
+	return weights[example]
 }
 
 // leastAbsent is the least variance of a left-out prediction, relative to that of the predictor, that is not

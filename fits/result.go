@@ -136,14 +136,6 @@ var ErrCancelled = errors.New("retraining was cancelled")
 // String names the status.
 func (s Status) String() string { return [...]string{"complete", "cancelled"}[s] }
 
-// Err is nil if the run was complete, else ErrCancelled.
-func (s Status) Err() error {
-	if s == Cancelled {
-		return ErrCancelled
-	}
-	return nil
-}
-
 // UnconvergedError is the error of a training that ended before its tolerance was met.
 type UnconvergedError struct {
 	// Err says how it ended.

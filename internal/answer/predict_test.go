@@ -131,13 +131,13 @@ func TestObservationCoverage(t *testing.T) {
 		"waves": load(t, "synthetic:waves,n=1000,seed=7"), "uneven noise": uneven} {
 		var held, wide [3][2]float64 // shares, with plain and scaled residuals
 		for split := range splits {
-			train, test := set.Split(250, rand.New(rand.NewPCG(uint64(split), 5)))
-			test = test.Head(250)
+			order := rand.New(rand.NewPCG(uint64(split), 5)).Perm(set.N())
+			train, test := set.Subset(order[:250]), set.Subset(order[250:]).Head(250)
 			spec := model.NewSpec(train, loss.Square{Noise: 0.1 * stat.Variance(train.Targets(0), nil)})
 			spec.Kernel.Gamma = 0.3 / float64(train.D())
 			m, in := build(t, spec), &dataset.Inputs{X: test.X}
 			s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-			order := make([]int, test.N())
+			order = make([]int, test.N())
 			floats.Argsort(slices.Clone(testutil.Must(answer.At(m, s, in, nil))(t).Variance), order)
 			for l, level := range levels {
 				for k, unit := range []answer.Residuals{answer.PlainResiduals, answer.ScaledResiduals} {
@@ -285,7 +285,8 @@ func TestProbabilities(t *testing.T) {
 	var mean [3]struct{ logLoss, brier float64 }
 	for _, name := range []string{"pima", "crabs", "wisconsin", "synthetic:rings,n=600,d=3"} {
 		set := load(t, name)
-		drawn, fresh := set.Split(min(set.N()*2/3, 250), rand.New(rand.NewPCG(0, 5)))
+		order, most := rand.New(rand.NewPCG(0, 5)).Perm(set.N()), min(set.N()*2/3, 250)
+		drawn, fresh := set.Subset(order[:most]), set.Subset(order[most:])
 		m, in := build(t, model.Spec{Set: drawn, Standardize: true, Loss: loss.Hinge{C: 1},
 			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}), &dataset.Inputs{X: fresh.X}
 		s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)

@@ -20,7 +20,6 @@ package dataset
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 
@@ -210,12 +209,6 @@ func (s *Set) Head(n int) *Set {
 		rows[i] = i
 	}
 	return s.Subset(rows)
-}
-
-// Split returns train examples drawn at random, 0 <= train <= N, and the others, both in random order.
-func (s *Set) Split(train int, rng *rand.Rand) (drawn, others *Set) {
-	order := rng.Perm(s.N())
-	return s.Subset(order[:train]), s.Subset(order[train:])
 }
 
 // numbered are n names: a prefix and the numbers from 1.

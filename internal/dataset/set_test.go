@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -70,26 +69,6 @@ func small() *Set {
 		Name: "small", Features: []string{"a", "b"},
 		X:       linalg.Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 10, 2, 20, 3, 30, 4, 40}},
 		Columns: []Column{{Name: "t", Y: []float64{0.5, 1.5, 2.5, 3.5}}},
-	}
-}
-
-func TestSplitIsAPartition(t *testing.T) {
-	s := small()
-	for n := 0; n <= 4; n++ {
-		a, b := s.Split(n, rand.New(rand.NewPCG(1, uint64(n))))
-		if a.N() != n || b.N() != 4-n {
-			t.Fatalf("Split(%d): %d and %d", n, a.N(), b.N())
-		}
-		all := append(slices.Clone(a.Targets(0)), b.Targets(0)...)
-		slices.Sort(all)
-		if !slices.Equal(all, s.Targets(0)) {
-			t.Fatalf("Split(%d) holds targets %v", n, all)
-		}
-		for i, y := range a.Targets(0) { // inputs moved with their targets
-			if a.X.At(i, 0) != y+0.5 || a.X.At(i, 1) != 10*(y+0.5) {
-				t.Fatalf("row %v has target %v", a.X.Row(i), y)
-			}
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"math"
 
@@ -64,7 +63,7 @@ func counts(m *Model) bool {
 // mayBlock reports whether AutoMethod may train that many fits in blocks.
 func mayBlock(m *Model, resamples int) bool {
 	return loss.TraitsOf(m.Loss).Proximal != nil && m.Form() != ScaLAPACK &&
-		cmp.Or(resamples, fits.DefaultResamples) >= leastFits
+		resamples >= leastFits
 }
 
 // Cheapest is the method of the least cost for fits with weights of a law. Of downdates, which predict only
@@ -72,7 +71,7 @@ func mayBlock(m *Model, resamples int) bool {
 // trainer takes r^2 M operations, blocks are always faster.
 func Cheapest(ctx context.Context, m *Model, law resample.CountDistribution, plan resample.Plan,
 	resamples int, leftOut bool) RetrainMethod {
-	count := float64(cmp.Or(resamples, fits.DefaultResamples))
+	count := float64(resamples)
 	blocks, downdates := mayBlock(m, resamples), leftOut && CanDowndate(m)
 	if _, onFactor := m.TrainedOnFactor(); blocks && onFactor {
 		return Batch
@@ -98,7 +97,7 @@ func singlePays(ctx context.Context, m *Model, law resample.CountDistribution, p
 		return false
 	}
 	shared, _ := trainerBytes(m, m.Sites())
-	if m.CheckBeside(refineBytes(m, settings)+shared, "") != nil {
+	if m.CheckBeside(refineBytes(m, settings.complete())+shared, "") != nil {
 		return false
 	}
 	c := m.Cost(ctx, law, plan)

@@ -22,22 +22,22 @@ const batchBytes = 16 << 20
 // data set and have no jitter. Invalid inputs are an error that wraps ErrInput; an error of f ends Cross and
 // is returned.
 func (m *Model) Cross(in *dataset.Inputs, f func(first int, rows []float64) error) error {
-	return described(m).walk(in, func(first int, rows []float64) error {
-		if m.Factor() != nil {
-			m.Factor().Coordinates(rows)
-		}
-		return f(first, rows)
-	})
+	return described(m).walk(in, f)
 }
 
-// described is the kernel with the sites of a new input's row: all of them, or the pivots of a factor.
-func described(m *Model) *inputKernel {
-	k := &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, chosen: m.First,
+// withSites is the kernel with all sites.
+func withSites(m *Model) *inputKernel {
+	return &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, chosen: m.First,
 		examples: m.Set.N()}
-	if m.Factor() == nil {
+}
+
+// described is the kernel with the sites that describe a new input: all of them, or the pivots of a factor.
+func described(m *Model) *inputKernel {
+	k := withSites(m)
+	if k.factor = m.Factor(); k.factor == nil {
 		return k
 	}
-	pivots := m.Factor().Pivots()
+	pivots := k.factor.Pivots()
 	k.chosen = make([]int, len(pivots))
 	for j, pivot := range pivots {
 		k.chosen[j] = m.First[pivot]
@@ -56,6 +56,7 @@ type inputKernel struct {
 	inputs    *kernel.Inputs
 	chosen    []int // by number among the examples
 	examples  int
+	factor    *linalg.LowRankPlusDiag // of the kernel matrix, if the chosen inputs are its pivots
 }
 
 // standardized are inputs after a transform, which may be nil.
@@ -67,7 +68,7 @@ func standardized(in linalg.Design, transform *dataset.Standardizer) (linalg.Des
 	return linalg.Design{X: x}, err
 }
 
-// walk calls f with the kernel rows of new inputs, batch after batch.
+// walk calls f with the kernel rows of new inputs, batch after batch: with a factor, with their coordinates.
 func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64) error) error {
 	if err := in.Design().Check(); err != nil {
 		return InputError(fmt.Errorf("new inputs: %w", err))
@@ -83,6 +84,9 @@ func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64)
 			Data: rows[:len(some)*width]}
 		if err := k.rows(in.Design().Gather(some), to); err != nil {
 			return InputError(fmt.Errorf("new inputs from row %d on: %w", some[0]+1, err))
+		}
+		if k.factor != nil {
+			k.factor.Coordinates(to.Data)
 		}
 		if err := f(some[0], to.Data); err != nil {
 			return err
@@ -136,22 +140,23 @@ func (m *Model) CrossAll(in *dataset.Inputs) (blas64.General, error) {
 		return all, err
 	}
 	all.Data = make([]float64, all.Rows*all.Cols)
-	return all, m.Cross(in, func(first int, rows []float64) error {
-		copy(all.Data[first*all.Stride:], vectors(m, rows).Data)
+	k := described(m)
+	return all, k.walk(in, func(first int, rows []float64) error {
+		copy(all.Data[first*all.Stride:], k.vectors(rows).Data)
 		return nil
 	})
 }
 
-// vectors are the kernel vectors with all sites for rows of Cross.
-func vectors(m *Model, rows []float64) blas64.General {
-	factor, width := m.Factor(), m.Sites()
-	if factor != nil {
-		width = max(1, factor.Rank())
+// vectors are the kernel vectors with all sites for the rows of walk.
+func (k *inputKernel) vectors(rows []float64) blas64.General {
+	width, sites := max(1, len(k.chosen)), len(k.chosen)
+	if k.factor != nil {
+		sites = k.factor.N()
 	}
-	all := blas64.General{Rows: len(rows) / width, Cols: m.Sites(), Stride: m.Sites(), Data: rows}
-	if factor != nil {
+	all := blas64.General{Rows: len(rows) / width, Cols: sites, Stride: sites, Data: rows}
+	if k.factor != nil {
 		all.Data = make([]float64, all.Rows*all.Cols)
-		factor.Vectors(all.Data, rows)
+		k.factor.Vectors(all.Data, rows)
 	}
 	return all
 }
@@ -159,18 +164,19 @@ func vectors(m *Model, rows []float64) blas64.General {
 // EachResponse calls f for every new input, several at a time, with its kernel k(x) with the
 // sites and its response G(x, .) = k(x)'(I + diag(d) K)^-1.
 func (m *Model) EachResponse(engine linalg.Engine, in *dataset.Inputs, f func(p int, k, g []float64)) error {
-	return m.Cross(in, func(first int, rows []float64) error {
-		respond(engine, vectors(m, rows), first, f)
-		return nil
-	})
+	return described(m).respond(engine, in, f)
 }
 
-// respond is EachResponse for kernel vectors of new inputs from number first on.
-func respond(engine linalg.Engine, cross blas64.General, first int, f func(p int, k, g []float64)) {
-	response := linalg.Responses(engine, cross)
-	linalg.Parallel(response.Rows, func(p int) {
-		f(first+p, cross.Data[p*cross.Stride:][:cross.Cols],
-			response.Data[p*response.Stride:][:response.Cols])
+// respond is EachResponse.
+func (k *inputKernel) respond(engine linalg.Engine, in *dataset.Inputs, f func(p int, k, g []float64)) error {
+	return k.walk(in, func(first int, rows []float64) error {
+		cross := k.vectors(rows)
+		response := linalg.Responses(engine, cross)
+		linalg.Parallel(response.Rows, func(p int) {
+			f(first+p, cross.Data[p*cross.Stride:][:cross.Cols],
+				response.Data[p*response.Stride:][:response.Cols])
+		})
+		return nil
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -62,6 +63,13 @@ type RetrainSettings struct {
 	Batch fits.BlockSettings
 }
 
+// complete are the settings with their defaults, by which costs and memory are forecast.
+func (s RetrainSettings) complete() RetrainSettings {
+	s.Resamples = cmp.Or(s.Resamples, fits.DefaultResamples)
+	s.Workers = cmp.Or(s.Workers, runtime.GOMAXPROCS(0))
+	return s
+}
+
 // Retrain computes the averages by a method. Batches are trained around a rough solution of the theory; if
 // that fails, resamples are trained one by one, or if method is Batch, the error is returned.
 func Retrain(ctx context.Context, m *Model, method RetrainMethod, scheme resample.Scheme,
@@ -72,7 +80,7 @@ func Retrain(ctx context.Context, m *Model, method RetrainMethod, scheme resampl
 	}
 	auto := method == AutoMethod
 	if auto {
-		method = Cheapest(ctx, m, scheme, problem.Plan, settings.Resamples, false)
+		method = Cheapest(ctx, m, scheme, problem.Plan, settings.complete().Resamples, false)
 	}
 	if method == Batch {
 		r, err := retrainRoughly(ctx, m, scheme, settings)

@@ -1,10 +1,8 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 
 	"bootbench/fits"
 	"bootbench/kernel"
@@ -143,7 +141,8 @@ const spreadRoom = 128 << 20
 // that do not converge in blocks.
 func NeedToRetrain(m *Model, method RetrainMethod, law resample.CountDistribution,
 	settings RetrainSettings) int64 {
-	workers := int64(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)))
+	settings = settings.complete()
+	workers := int64(settings.Workers)
 	n, outputs := int64(m.Set.N()), int64(m.Sites()+settings.Cross.Rows)
 	averages := 8 * (fits.NumbersPerExample(len(settings.Tests))*n + fits.NumbersPerInput*outputs)
 	if method == Downdate {
@@ -174,7 +173,7 @@ const trainerVectors = 20
 func CheckRetrain(m *Model, method RetrainMethod, law resample.CountDistribution,
 	settings RetrainSettings) error {
 	return m.CheckBeside(NeedToRetrain(m, method, law, settings),
-		fmt.Sprintf("retraining with %d workers on %d sites", settings.Workers, m.Sites()))
+		fmt.Sprintf("retraining with %d workers on %d sites", settings.complete().Workers, m.Sites()))
 }
 
 // NeedToRefine is the least memory of a fit to all, a solve and Refine with one worker, without the kernel
@@ -195,10 +194,10 @@ func refineBytes(m *Model, settings RetrainSettings) int64 {
 // blockBytes is the memory of blocks of fits without the theory: responses of new inputs, the copy of a dense
 // G in single precision and the blocks.
 func blockBytes(m *Model, settings RetrainSettings, outputs int64) int64 {
-	sites, resamples := int64(m.Sites()), cmp.Or(settings.Resamples, fits.DefaultResamples)
+	sites, resamples := int64(m.Sites()), settings.Resamples
 	size := fits.SizeOfBlock(m.Sites())
 	blocks := (resamples + size - 1) / size
-	workers := min(cmp.Or(settings.Workers, runtime.GOMAXPROCS(0)), blocks)
+	workers := min(settings.Workers, blocks)
 	waiting := min(blocks, fits.BlocksPerWorker*workers)
 	if workers == 1 {
 		waiting = 1

@@ -43,7 +43,7 @@ type Predictor struct {
 	// Others are the predictors of the second and later classes against the others, if Encoding has several
 	// classes, or of the targets after the first; this one is then of the first.
 	Others []*Predictor `json:"others,omitempty"`
-	// Pairs, if set, means that the predictors are of pairs of classes instead, PairsOf this order.
+	// Pairs, if set, means that the predictors are of pairs of classes instead, fits.PairsOf this order.
 	Pairs []int `json:"pairs,omitempty"`
 
 	kernel *inputKernel
@@ -266,16 +266,6 @@ func (p *Predictor) prepareSupport() error {
 	p.kernel.chosen = make([]int, x.N())
 	p.kernel.inputs, err = p.Kernel.Prepare(x)
 	return err
-}
-
-// PairsOf are the pairs of classes in an order, as LIBSVM numbers them.
-func PairsOf(order []int) (pairs [][2]int) {
-	for i, first := range order {
-		for _, second := range order[i+1:] {
-			pairs = append(pairs, [2]int{first, second})
-		}
-	}
-	return pairs
 }
 
 // parts is the number of predictors for classes, their pairs, or targets: this one and Others.

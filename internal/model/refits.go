@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/dataset"
@@ -22,8 +21,7 @@ import (
 // group, in units of the fit.
 type Refits struct {
 	*gp.LeftOut
-	each  func(in *dataset.Inputs, f func(p int, k, t []float64)) error
-	prior func(in *dataset.Inputs) ([]float64, error)
+	kernel *inputKernel
 }
 
 // errNoRefits: there is no closed form.
@@ -44,21 +42,18 @@ func (m *Model) Refits() (r *Refits, release func(), err error) {
 		release()
 		return nil, nil, InputError(err)
 	}
-	each := func(in *dataset.Inputs, f func(p int, k, t []float64)) error {
-		return m.EachResponse(of.Engine(), in, f)
-	}
-	return &Refits{of, each, described(m).priorVariances}, release, nil
+	return &Refits{of, described(m)}, release, nil
 }
 
 // At calls f for every new input, several at a time, with the mean and the standard deviation of a new
 // target, and with those without each unit, which f may overwrite. The standard deviations are NaN for a
 // precomputed kernel, of which K(x, x) is unknown.
 func (r *Refits) At(in *dataset.Inputs, f func(p int, mean, sd float64, means, sds []float64)) error {
-	prior, err := r.prior(in)
+	prior, err := r.kernel.priorVariances(in)
 	if err != nil {
 		return InputError(err)
 	}
-	return r.each(in, func(p int, k, t []float64) {
+	return r.kernel.respond(r.Engine(), in, func(p int, k, t []float64) {
 		means, sds := make([]float64, r.Units()), make([]float64, r.Units())
 		mean, sd := r.LeftOut.At(k, t, prior[p], means, sds)
 		f(p, mean, sd, means, sds)
@@ -142,15 +137,7 @@ func (p *Predictor) refits() (*Refits, error) {
 	if err != nil {
 		return nil, err
 	}
-	each := func(in *dataset.Inputs, f func(p int, k, t []float64)) error {
-		return p.kernel.walk(in, func(first int, kernels []float64) error {
-			width := len(p.Weight)
-			cross := blas64.General{Rows: len(kernels) / width, Cols: width, Stride: width, Data: kernels}
-			respond(of.Engine(), cross, first, f)
-			return nil
-		})
-	}
-	return &Refits{of, each, p.kernel.priorVariances}, nil
+	return &Refits{of, p.kernel}, nil
 }
 
 // Refits are the regressions without each row or group of a predictor whose LeftOut has Rows. They are made
@@ -161,8 +148,7 @@ func (p *Predictor) Refits() (*Refits, error) { return p.once() }
 // constant of the kernel: from 0, far from all of them, to 1, on one of them. It is nil for a kernel that
 // does not fall with distance (linear, poly) or of which K(x, x) is unknown (precomputed).
 func (m *Model) SupportOf(in *dataset.Inputs) ([]float64, error) {
-	all := &inputKernel{spec: m.Kernel, transform: m.transform, inputs: m.inputs, chosen: m.First}
-	return all.support(in)
+	return withSites(m).support(in)
 }
 
 // SupportOf is Model.SupportOf; nil for a file with a part of the sites, such as the support vectors: others

@@ -29,7 +29,7 @@ func (s *Spec) functions() (all []fits.Function, order []int) {
 		add(first.Name, first.Signs(1))
 	case s.Pairs:
 		order = appearance(first.Y)
-		for _, pair := range PairsOf(order) {
+		for _, pair := range fits.PairsOf(order) {
 			f := add(levels[pair[0]]+" and "+levels[pair[1]], first.Signs(pair[0]))
 			f.Rows = make([]float64, len(first.Y))
 			for i, v := range first.Y {

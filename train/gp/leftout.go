@@ -3,6 +3,7 @@ package gp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	gonum "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -57,6 +58,9 @@ func NewLeftOut(k linalg.Kernel, site train.Sites, y, weights []float64, group [
 	if err := site.Check(len(y), k.N()); err != nil {
 		return nil, err
 	}
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, len(y))
+	}
 	count, mean := make([]float64, k.N()), make([]float64, k.N())
 	site.Merge(y, weights, count, mean)
 	l := &LeftOut{Unit: group, Error: make([]float64, len(y)), SD: make([]float64, len(y)), noise: noise,
@@ -92,15 +96,9 @@ func NewLeftOut(k linalg.Kernel, site train.Sites, y, weights []float64, group [
 	l.units = make([]leftOut, len(rows))
 	singular := make([]bool, len(rows))
 	linalg.Parallel(len(rows), func(u int) {
-		weight := func(i int) float64 {
-			if weights == nil {
-				return 1
-			}
-			return weights[i]
-		}
-		singular[u] = !l.leaveOut(u, rows[u], site, weight, func(i int) (share, residual float64) {
-			s := site.At(i) // the share of its site, and 1 - D_ii chi, of which nothing cancels
-			return (count[s] - weight(i) + weight(i)*b[s]) / count[s], y[i] - fitted[s]
+		singular[u] = !l.leaveOut(u, rows[u], site, weights, func(i int) (share, residual float64) {
+			s, w := site.At(i), weights[i] // the share of its site, and 1 - D_ii chi, of which nothing cancels
+			return (count[s] - w + w*b[s]) / count[s], y[i] - fitted[s]
 		})
 	})
 	for u, failed := range singular {
@@ -112,7 +110,7 @@ func NewLeftOut(k linalg.Kernel, site train.Sites, y, weights []float64, group [
 }
 
 // leaveOut fills unit u. It reports whether the other rows determine predictions.
-func (l *LeftOut) leaveOut(u int, rows []int, site train.Sites, weight func(row int) float64,
+func (l *LeftOut) leaveOut(u int, rows []int, site train.Sites, weights []float64,
 	at func(row int) (left, residual float64)) bool {
 	m := len(rows)
 	if m == 0 {
@@ -124,7 +122,7 @@ func (l *LeftOut) leaveOut(u int, rows []int, site train.Sites, weight func(row 
 		g.Data = make([]float64, len(l.force))
 	}
 	for k, i := range rows {
-		own.site[k], own.root[k] = site.At(i), math.Sqrt(weight(i)/l.noise)
+		own.site[k], own.root[k] = site.At(i), math.Sqrt(weights[i]/l.noise)
 		left, residual := at(i)
 		own.push[k] = own.root[k] * residual
 		if own.factor[k*m+k] = left; k > 0 {

@@ -88,18 +88,25 @@ func For(l loss.Loss, k linalg.Kernel, bias bool, s train.Settings) (*Trainers, 
 	return nil, fmt.Errorf("there is no trainer for loss %q on a kernel matrix in the form %T", l.Name(), k)
 }
 
-// regression trains with the square loss (f - y)^2/(2 noise), by one Cholesky factorisation of the kernel
-// between the sites of positive weight.
-func regression(k *linalg.Sym, noise float64, bias bool) (Trainer, error) {
-	trainer, err := gp.NewTrainer(k, noise)
+// by is a Trainer by that of another package, with its result as of describes it.
+func by[R any](fit func(train.Set) (*R, error), of func(r *R) Result) Trainer {
 	return func(set train.Set) (Result, error) {
-		set.Bias = bias
-		r, err := trainer.Train(set)
+		r, err := fit(set)
 		if err != nil {
 			return Result{}, err
 		}
-		return Result{Result: *r}, nil
-	}, err
+		return of(r), nil
+	}
+}
+
+// regression trains with the square loss (f - y)^2/(2 noise), by one Cholesky factorisation of the kernel
+// between the sites of positive weight.
+func regression(k *linalg.Sym, noise float64, bias bool) (Trainer, error) {
+	t, err := gp.NewTrainer(k, noise)
+	return by(func(set train.Set) (*train.Result, error) {
+		set.Bias = bias
+		return t.Train(set)
+	}, func(r *train.Result) Result { return Result{Result: *r} }), err
 }
 
 // margin trains a support vector classifier with box w c times the class's weight for an example of weight w;
@@ -110,46 +117,33 @@ func margin(rows func() (*svm.Rows, error), c float64, classes loss.ClassWeights
 	if err != nil {
 		return nil, err
 	}
-	trainer, box := svm.NewTrainer(shared), []float64(nil)
-	return func(set train.Set) (Result, error) {
+	t, box := svm.NewTrainer(shared), []float64(nil)
+	return by(func(set train.Set) (*svm.Result, error) {
 		if len(set.Weight) != len(set.Y) {
-			return Result{}, set.Check(shared.N(), true)
+			return nil, set.Check(shared.N(), true)
 		}
 		box = box[:0]
 		for i, w := range set.Weight {
 			box = append(box, svm.Box(c, w, set.Y[i], classes))
 		}
 		set.Weight, set.Bias = box, bias
-		r, err := trainer.Train(set, s)
-		if err != nil {
-			return Result{}, err
-		}
-		return Result{Result: r.Result, SVM: r}, nil
-	}, nil
+		return t.Train(set, s)
+	}, func(r *svm.Result) Result { return Result{Result: r.Result, SVM: r} }), nil
 }
 
 // proximal trains with a convex loss given by its proximal map (T1).
 func proximal(k linalg.Kernel, l loss.Proximal, bias bool, s train.Settings) (Trainer, error) {
-	trainer, err := erm.NewTrainer(k, l)
-	return func(set train.Set) (Result, error) {
+	t, err := erm.NewTrainer(k, l)
+	return by(func(set train.Set) (*erm.Result, error) {
 		set.Bias = bias
-		r, err := trainer.Train(set, s)
-		if err != nil {
-			return Result{}, err
-		}
-		return Result{Result: r.Result, ERM: r}, nil
-	}, err
+		return t.Train(set, s)
+	}, func(r *erm.Result) Result { return Result{Result: r.Result, ERM: r} }), err
 }
 
 // expectation computes the posterior mean of a Gaussian process under a likelihood: the mean of exp(-loss)
 // instead of proximal's minimiser (M03-37..40).
 func expectation(k *linalg.Sym, l gp.Likelihood, s train.Settings) (Trainer, error) {
-	trainer, err := gp.NewEP(k, l)
-	return func(set train.Set) (Result, error) {
-		r, err := trainer.Train(set, s)
-		if err != nil {
-			return Result{}, err
-		}
-		return Result{Result: r.Result, EP: r}, nil
-	}, err
+	t, err := gp.NewEP(k, l)
+	return by(func(set train.Set) (*gp.EPResult, error) { return t.Train(set, s) },
+		func(r *gp.EPResult) Result { return Result{Result: r.Result, EP: r} }), err
 }

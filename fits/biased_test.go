@@ -77,8 +77,7 @@ func TestByBatch(t *testing.T) {
 			r := testutil.Must(model.Retrain(t.Context(), m, model.Single, law, settings))(t).Tests[0]
 			solution := converge(t, m)
 			settings.OnFit = keep(&together)
-			stats := testutil.Must(model.RetrainAround(t.Context(), m, solution, law,
-				settings))(t).Batch
+			stats := testutil.Must(model.RetrainAround(t.Context(), m, solution, law, settings))(t).Batch
 			if 6*stats.Fits < 5*resamples {
 				t.Errorf("only %d of %d fits come from batches", stats.Fits, resamples)
 			}

@@ -218,8 +218,7 @@ func TestSameBits(t *testing.T) {
 		equal("a shorter run", 128, settings)
 		settings.First, settings.Resamples = 100, 100
 		got, _ := trainAll(t, m, s, scheme, blas64.General{}, settings, how)
-		if !slices.Equal(got[28], want[128]) ||
-			!slices.Equal(got[91], want[191]) {
+		if !slices.Equal(got[28], want[128]) || !slices.Equal(got[91], want[191]) {
 			t.Errorf("%s: blocks do not begin where they begin in a run from 0 on", m.Set.Name)
 		}
 	}

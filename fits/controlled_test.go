@@ -90,8 +90,7 @@ func TestPlain(t *testing.T) {
 			math.Abs(e.BaggedSE-se) <= 1e-6*se) {
 			t.Errorf("%s: bagged error %v +- %v, want %v +- %v", c.set, e.BaggedError, e.BaggedSE, want, se)
 		}
-		if !(math.Abs(e.Error-of.Tests[0].Error) < e.SE/3) ||
-			!(math.Abs(e.SE/of.Tests[0].SE-1) < 0.5) {
+		if !(math.Abs(e.Error-of.Tests[0].Error) < e.SE/3) || !(math.Abs(e.SE/of.Tests[0].SE-1) < 0.5) {
 			t.Errorf("%s: left-out error %v +- %v, of retraining %v +- %v", c.set, e.Error, e.SE,
 				of.Tests[0].Error, of.Tests[0].SE)
 		}

@@ -493,8 +493,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("zero settings gave %+v", r)
 	}
 	p = problem(resample.KFold{Folds: 3, N: len(p.Y)}, 0, p.Y...)
-	if r := run(t, p, constant(shrunkMean{}), fits.Settings{}); r.Resamples != 1002 ||
-		len(r.Warnings) != 0 {
+	if r := run(t, p, constant(shrunkMean{}), fits.Settings{}); r.Resamples != 1002 || len(r.Warnings) != 0 {
 		t.Errorf("three folds gave %d resamples, warnings %q", r.Resamples, r.Warnings)
 	}
 }

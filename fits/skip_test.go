@@ -67,8 +67,7 @@ func TestSkip(t *testing.T) {
 			}
 		}
 		if !slices.Equal(found, skipped) || r.Resamples != resamples-len(skipped) ||
-			r.Status != fits.Complete ||
-			progress != resamples || r.Stats.Fits+r.Empty != r.Resamples {
+			r.Status != fits.Complete || progress != resamples || r.Stats.Fits+r.Empty != r.Resamples {
 			t.Errorf("%d workers: %d resamples, %v, %d fits, skipped %v, want %v", workers, r.Resamples,
 				r.Status, r.Stats.Fits, found, skipped)
 		}

@@ -361,8 +361,7 @@ func TestRowNumbers(t *testing.T) {
 			text += fmt.Sprintf("%d,%d,%d\n", i+100, i*i, i%5)
 		}
 		s, err := readTable(strings.NewReader(text), "f", Options{})
-		if err != nil || s.D() != features || !strings.Contains(told(s),
-			"counts the rows") {
+		if err != nil || s.D() != features || !strings.Contains(told(s), "counts the rows") {
 			t.Errorf("%s: %v %+v", name, err, s)
 		}
 	}

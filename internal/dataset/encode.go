@@ -339,8 +339,7 @@ func (t *table) matrix(e *Encoding, rows []int) (linalg.Matrix, error) {
 	for j, c := range t.features {
 		width[j] = c.width()
 		if c.Levels != nil && !c.Others && !t.opt.UnseenZero {
-			err := t.requireKnown(c, rows, c.Levels,
-				"; ReadOptions.UnseenZero takes it for none of them")
+			err := t.requireKnown(c, rows, c.Levels, "; ReadOptions.UnseenZero takes it for none of them")
 			if err != nil {
 				return linalg.Matrix{}, err
 			}

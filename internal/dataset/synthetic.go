@@ -39,8 +39,7 @@ func Generators() []Generator {
 	const unbounded = 1e9
 	return []Generator{
 		{"friedman1", "five of d uniform inputs matter, Friedman 1991", "regression", 10, 5, 1, unbounded,
-			false,
-			plain(friedman1)},
+			false, plain(friedman1)},
 		{"waves", "smooth function: sum of 64 random cosines", "regression", 4, 1, 0.1, unbounded, false,
 			waves},
 		{"grid", "inputs on 5 levels each, so most repeat", "regression", 3, 1, 0.5, unbounded, false,
@@ -49,11 +48,9 @@ func Generators() []Generator {
 			plain(blobs)},
 		{"rings", "a class around the other", "classification", 2, 2, 0.3, unbounded, false, plain(rings)},
 		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", "classification", 2, 1, 0.05, 0.5,
-			false,
-			plain(checker)},
+			false, plain(checker)},
 		{"text", "documents of two topics, Zipf word counts, tf-idf, sparse", "classification", 5000, 100,
-			0.4, 10,
-			true, text},
+			0.4, 10, true, text},
 	}
 }
 

@@ -164,8 +164,7 @@ func (e *estimate) finish() *Result {
 		}
 	}
 	r.Skipped = known - r.Retrained
-	r.Error, r.Recall, r.Precision = total/weight, ratio(hits, positive),
-		ratio(hits, hits+alarms)
+	r.Error, r.Recall, r.Precision = total/weight, ratio(hits, positive), ratio(hits, hits+alarms)
 	r.Elapsed = time.Since(e.began)
 	return r
 }

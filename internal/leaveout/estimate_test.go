@@ -75,8 +75,7 @@ func TestSharedSites(t *testing.T) {
 				if wrong := !(margin > 0); math.Abs(margin) > 1e-6 &&
 					(fast.Loss[i] == 1 != wrong || wrong && bound.Loss[i] != 1) {
 					t.Errorf("C %v, bias %v, example %d: margin %v, %v and %v", c, bias, i, margin,
-						fast.Loss[i],
-						bound.Loss[i])
+						fast.Loss[i], bound.Loss[i])
 				}
 			}
 		}
@@ -113,8 +112,7 @@ func TestApproximateWhereExact(t *testing.T) {
 				compared[kind]++
 				if want := p.Y[i] * left.F[p.Site[i]]; math.Abs(approx.Margin[i]-want) > 1e-6 {
 					t.Errorf("C %v, bias %v, %s example %d: margin %v, retrained %v", c, bias, kind, i,
-						approx.Margin[i],
-						want)
+						approx.Margin[i], want)
 				}
 			}
 		}

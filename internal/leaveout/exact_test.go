@@ -127,8 +127,7 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 		skipped := math.IsNaN(fast.Margin[i])
 		if edge := min(math.Abs(y*f), math.Abs(y*f-drop)); skipped == demanded && edge > 2e-5 {
 			t.Errorf("example %d: margin %v, drop %v, room %v for %v: skipped %v", i, y*f, drop, room,
-				r.Alpha[i],
-				skipped)
+				r.Alpha[i], skipped)
 		}
 		if fast.Loss[i] != exact.Loss[i] {
 			t.Errorf("example %d: fast %v, exact %v with margin %v", i, fast.Loss[i], exact.Loss[i],

@@ -52,8 +52,7 @@ func TestAgainstLIBSVM(t *testing.T) {
 		fmt.Printf("{%q, %g, %g, %d}, // ours %d (%d ties); svm-train %.3f s, exact %s, fast %s, %d "+
 			"retrained\n",
 			c.data, c.width, c.c, counted, exact.Errors, len(exact.Ties), took.Seconds(),
-			inSeconds(exactTook),
-			inSeconds(fastTook), fast.Retrained)
+			inSeconds(exactTook), inSeconds(fastTook), fast.Retrained)
 		if d := exact.Errors - counted; d > len(exact.Ties) || -d > len(exact.Ties) ||
 			fast.Errors != exact.Errors {
 			t.Errorf("%v: exact %d, fast %d, svm-train %d, ties %v", c, exact.Errors, fast.Errors, counted,

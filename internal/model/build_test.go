@@ -223,8 +223,7 @@ func TestRefusals(t *testing.T) {
 		{"no labels", func(s *model.Spec) { s.Loss = labels }, "labels must be -1 and +1"},
 		{"one label", func(s *model.Spec) {
 			s.Loss, s.Set.Columns[0].Y = labels, slices.Repeat([]float64{1}, 12)
-		},
-			"all 12 targets are 1"},
+		}, "all 12 targets are 1"},
 		{"feature", func(s *model.Spec) { s.Set.X.Row(3)[1] = math.NaN() }, "row 4, feature 2 is NaN"},
 		{"feature standardised", func(s *model.Spec) { s.Standardize, s.Set.X.Row(3)[1] = true, math.Inf(1) },
 			"row 4, feature 2 is +Inf"},

@@ -62,8 +62,7 @@ func counts(m *Model) bool {
 
 // mayBlock reports whether AutoMethod may train that many fits in blocks.
 func mayBlock(m *Model, resamples int) bool {
-	return loss.TraitsOf(m.Loss).Proximal != nil && m.Form() != ScaLAPACK &&
-		resamples >= leastFits
+	return loss.TraitsOf(m.Loss).Proximal != nil && m.Form() != ScaLAPACK && resamples >= leastFits
 }
 
 // Cheapest is the method of the least cost for fits with weights of a law. Of downdates, which predict only

@@ -24,8 +24,7 @@ func BenchmarkCost(b *testing.B) {
 		gamma float64
 	}{
 		{"crabs", loss.Hinge{C: 10}, 0.06}, {"sonar", loss.Hinge{C: 10}, 0.005}, {"wisconsin",
-			loss.Hinge{C: 1},
-			0.03},
+			loss.Hinge{C: 1}, 0.03},
 		{"wisconsin", loss.Hinge{C: 10}, 0.3}, {"pima", loss.Hinge{C: 1}, 0.04}, {"pima", loss.HardMargin{},
 			0.04},
 		{"synthetic:rings,n=1000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=1000,d=5", loss.Hinge{C: 1},

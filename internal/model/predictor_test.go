@@ -50,8 +50,7 @@ func TestPredictor(t *testing.T) {
 	}{
 		{numbers, loss.Square{Noise: 0.5}, rbf, false},
 		{numbers, loss.Huber{C: 3, Epsilon: 0.5}, kernel.Spec{Kind: kernel.Matern32, LengthScale: []float64{1,
-			2, 3,
-			1, 2, 3, 1, 2, 3, 4}}, false},
+			2, 3, 1, 2, 3, 1, 2, 3, 4}}, false},
 		{numbers, loss.EpsInsensitive{C: 3, Epsilon: 0.5}, kernel.Spec{Kind: kernel.Matern12}, false},
 		{numbers, loss.LeastAbsolute{C: 2}, kernel.Spec{Kind: kernel.Linear}, false},
 		{labels, loss.Square{Noise: 0.5}, kernel.Spec{Kind: kernel.Matern52}, true},
@@ -175,9 +174,8 @@ func TestModelFileDamage(t *testing.T) {
 		string(file) + "x":             "cut short or damaged",
 		string(file[:len(file)/2]):     "cut short or damaged",
 		`{"format":"bootbench model"}`: "version 0",
-		strings.Replace(string(file), `"schema":3`, `"schema":2`,
-			1): "version 2, and this program reads version 3: " +
-			"train it again with this version",
+		strings.Replace(string(file), `"schema":3`, `"schema":2`, 1): "version 2, and this program reads " +
+			"version 3: train it again with this version",
 		strings.Replace(string(file), `"target_mean":0`, `"target_mean":1`, 1):     "checksum",
 		strings.Replace(string(file), `{"format"`, `{"note":"edited","format"`, 1): "checksum",
 	} {

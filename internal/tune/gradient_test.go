@@ -40,15 +40,13 @@ func TestGradient(t *testing.T) {
 		over []string
 	}{
 		{model.Spec{Set: set, Loss: loss.Square{Noise: 2}, Kernel: scaled, NormalizeTarget: true},
-			loss.SquareTest{},
-			[]string{"noise", "length-scale", "amplitude", "constant", "jitter"}},
+			loss.SquareTest{}, []string{"noise", "length-scale", "amplitude", "constant", "jitter"}},
 		{model.Spec{Set: set, Loss: loss.EpsInsensitive{C: 0.5, Epsilon: 1},
 			Kernel: kernel.Spec{Kind: kernel.Matern52,
 				LengthScale: []float64{4}}, NormalizeTarget: true}, loss.SquareTest{},
 			[]string{"epsilon", "C", "length-scale"}},
 		{model.Spec{Set: &labels, Loss: loss.Hinge{C: 2}, Kernel: kernel.Spec{Kind: kernel.Matern32,
-			Gamma: 0.1}},
-			loss.ZeroOne{}, []string{"gamma", "C"}},
+			Gamma: 0.1}}, loss.ZeroOne{}, []string{"gamma", "C"}},
 		{model.Spec{Set: &labels, Loss: loss.Hinge{C: 2, ClassWeights: loss.ClassWeights{Negative: 0.7,
 			Positive: 1.5}},
 			Kernel: kernel.Spec{Gamma: 0.1}, Bias: true}, loss.ZeroOne{},

@@ -75,8 +75,7 @@ func TestLeftOut(t *testing.T) {
 				}
 				matrix := linalg.Kernel(k)
 				if lowRank {
-					matrix = testutil.Must(linalg.PivotedCholesky(t.Context(), k,
-						linalg.RankOptions{}))(t)
+					matrix = testutil.Must(linalg.PivotedCholesky(t.Context(), k, linalg.RankOptions{}))(t)
 				}
 				if bias {
 					matrix = linalg.WithBias(matrix)

@@ -407,8 +407,7 @@ func TestZeroRow(t *testing.T) {
 	p.Weight[4] = hard
 	var infeasible *InfeasibleError
 	_, err := newTrainer(t, k).Train(p, train.Settings{})
-	if !errors.As(err, &infeasible) || infeasible.I != 4 ||
-		infeasible.J != -1 {
+	if !errors.As(err, &infeasible) || infeasible.I != 4 || infeasible.J != -1 {
 		t.Errorf("error %v", err)
 	}
 }

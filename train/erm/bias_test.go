@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"bootbench/internal/testutil"
@@ -28,16 +27,6 @@ func trainWithBias(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set) *erm.Re
 	return r
 }
 
-func shifted(k *linalg.Sym, c float64) *linalg.Sym {
-	s := linalg.ZeroSym(k.N())
-	for i := range k.N() {
-		for j := range i + 1 {
-			s.Set(i, j, k.At(i, j)+c)
-		}
-	}
-	return s
-}
-
 // TestBiasIsLimit: for every loss the weights sum to 0 and the predictor is the limit of those with K + c,
 // extrapolated from c = 1e2, 1e3 and 1e4. A gap of 1e-11 of an objective of about 10 allows an error of f of
 // (2 K gap)^1/2 = 1.4e-5 for a smooth loss; the tolerance is twice that.
@@ -54,16 +43,9 @@ func TestBiasIsLimit(t *testing.T) {
 			if math.Abs(sum) > 1e-6*size {
 				t.Errorf("%s: weights of size %g sum to %g", l.Name(), size, sum)
 			}
-			var f [3][]float64
-			for i, c := range []float64{1e2, 1e3, 1e4} {
-				f[i] = slices.Clone(mustTrain(t, shifted(k, c), l, p, train.Settings{Tolerance: 1e-11}).F)
-			}
-			limit := make([]float64, len(r.F))
-			for i := range limit {
-				first, second := (10*f[1][i]-f[0][i])/9, (10*f[2][i]-f[1][i])/9
-				limit[i] = (100*second - first) / 99
-			}
-			near(t, l.Name(), r.F, limit, 3e-5)
+			near(t, l.Name(), r.F, problems.Limit(k, 1e4, func(k *linalg.Sym) []float64 {
+				return mustTrain(t, k, l, p, train.Settings{Tolerance: 1e-11}).F
+			}), 3e-5)
 		}
 	}
 }

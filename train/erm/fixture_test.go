@@ -1,11 +1,11 @@
 package erm_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
 	"bootbench/internal/testutil"
+	"bootbench/internal/testutil/problems"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/train"
@@ -29,20 +29,13 @@ func bootstrap(rng *rand.Rand, w []float64) {
 	}
 }
 
-// small is a Gaussian kernel plus ridge over m points of the plane, and n
-// examples with labels anywhere on them.
+// near is problems.Near.
+var near = problems.Near
+
+// small is a Gaussian kernel plus ridge over m points of the plane, and n examples with labels anywhere on
+// them.
 func small(rng *rand.Rand, m, n int, ridge float64) (*linalg.Sym, train.Set) {
-	x := make([][2]float64, m)
-	for i := range x {
-		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
-	}
-	k := linalg.ZeroSym(m)
-	for i := range x {
-		for j := range i + 1 {
-			a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
-			k.Set(i, j, math.Exp(-(a*a+b*b)/2))
-		}
-	}
+	k := problems.Plane(rng, m)
 	k.AddDiag(ridge)
 	p := train.Set{Y: make([]float64, n), Site: make([]int, n), Weight: make([]float64, n)}
 	for i := range n {
@@ -90,19 +83,6 @@ func objective(k *linalg.Sym, l erm.Loss, p train.Set, a []float64) float64 {
 		v += a[i]*f[i]/2 + siteLoss(l, p, i, f[i])
 	}
 	return v
-}
-
-// near fails unless a and b agree within tol, absolutely and elementwise.
-func near(t testing.TB, what string, a, b []float64, tol float64) {
-	t.Helper()
-	if len(a) != len(b) {
-		t.Fatalf("%s: lengths %d and %d", what, len(a), len(b))
-	}
-	for i := range a {
-		if !(math.Abs(a[i]-b[i]) <= tol) {
-			t.Fatalf("%s: element %d is %v, want %v within %g", what, i, a[i], b[i], tol)
-		}
-	}
 }
 
 // trainOnce is erm.NewTrainer and Trainer.Train in one.

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/testutil"
+	"bootbench/internal/testutil/problems"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/train"
@@ -54,14 +55,8 @@ func mustFit(t testing.TB, k *linalg.Sym, l Likelihood, set train.Set) *EPResult
 
 // plane is a Gaussian kernel of variance v over m points of the plane.
 func plane(rng *rand.Rand, m int, v float64) *linalg.Sym {
-	x := make([][2]float64, m)
-	for i := range x {
-		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
-	}
-	return symmetric(m, func(i, j int) float64 {
-		a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
-		return v * math.Exp(-(a*a+b*b)/2)
-	})
+	k := problems.Plane(rng, m)
+	return symmetric(m, func(i, j int) float64 { return v * k.At(i, j) })
 }
 
 // examples are n weighted examples anywhere on m sites; labels or numbers.
@@ -85,17 +80,8 @@ func TestEPGaussian(t *testing.T) {
 		k, set := plane(rng, m, 2), examples(rng, m, 25, false)
 		want := testutil.Must(newTrainer(t, k, 0.3).Train(set))(t)
 		r := mustFit(t, k, normal{0.3}, set)
-		close2(t, "mean", r.F, want.F, 1e-7)
-		close2(t, "weights", r.Weight, want.Weight, 1e-6)
-	}
-}
-
-func close2(t testing.TB, what string, got, want []float64, tol float64) {
-	t.Helper()
-	for i := range want {
-		if !(math.Abs(got[i]-want[i]) <= tol) {
-			t.Errorf("%s %d: %v, want %v within %g", what, i, got[i], want[i], tol)
-		}
+		near(t, "mean", r.F, want.F, 1e-7)
+		near(t, "weights", r.Weight, want.Weight, 1e-6)
 	}
 }
 
@@ -123,7 +109,7 @@ func TestEPIndependent(t *testing.T) {
 			}
 			want[s] /= mass
 		}
-		close2(t, l.Name(), r.F, want[:], 1e-7)
+		near(t, l.Name(), r.F, want[:], 1e-7)
 	}
 }
 
@@ -201,7 +187,7 @@ func TestEPFixedPoint(t *testing.T) {
 		testutil.Check(t, s.Solve(system, whole(k)))
 		var mean mat.VecDense
 		mean.MulVec(s, shift)
-		close2(t, "mean", r.F, mean.RawVector().Data, 1e-8*math.Sqrt(v))
+		near(t, "mean", r.F, mean.RawVector().Data, 1e-8*math.Sqrt(v))
 		for p, i := range e.set.Active {
 			y, w := e.set.Of(p)
 			own := s.At(i, i)
@@ -258,7 +244,7 @@ func TestEPStatus(t *testing.T) {
 		t.Errorf("%v after %d sweeps, residual %g", r.Status, r.Sweeps, r.Residual)
 	}
 	clear(set.Weight)
-	close2(t, "prior mean", mustFit(t, k, loss.Probit{}, set).F, make([]float64, 6), 0)
+	near(t, "prior mean", mustFit(t, k, loss.Probit{}, set).F, make([]float64, 6), 0)
 }
 
 // moments is a likelihood with the same mean and variance everywhere.

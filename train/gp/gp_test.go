@@ -19,7 +19,7 @@ import (
 	"bootbench/train"
 )
 
-var symmetric, normals = problems.Symmetric, problems.Normals
+var symmetric, normals, near = problems.Symmetric, problems.Normals, problems.Near
 
 // rbf is exp(-|x-x'|^2) over m random points of the unit cube in 3 dimensions.
 func rbf(rng *rand.Rand, m int) *linalg.Sym {
@@ -286,24 +286,9 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// limit extrapolates answers for K + c to infinite c, from c = most, a tenth and a hundredth of it. From 1e4
-// the error is in 1e-9 and 100 times the rounding of the last, 1e-12.
-func limit(t *testing.T, k *linalg.Sym, most float64, answer func(k *linalg.Sym) []float64) []float64 {
-	t.Helper()
-	var f [3][]float64
-	for i, c := range []float64{most / 100, most / 10, most} {
-		f[i] = slices.Clone(answer(symmetric(k.N(), func(i, j int) float64 { return k.At(i, j) + c })))
-	}
-	at := make([]float64, len(f[0]))
-	for i := range at {
-		first, second := (10*f[1][i]-f[0][i])/9, (10*f[2][i]-f[1][i])/9
-		at[i] = (100*second - first) / 99
-	}
-	return at
-}
-
 // TestBiasIsLimit: regression with a bias is the limit of regression on K + c, by Trainer on some sites and
-// by FitFull on all; the weights sum to 0.
+// by FitFull on all; the weights sum to 0. The extrapolation errs by 1e-9 and 100 times the rounding of the
+// last answer, 1e-12.
 func TestBiasIsLimit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 1))
 	k := rbf(rng, 12)
@@ -315,7 +300,7 @@ func TestBiasIsLimit(t *testing.T) {
 	trainer := newTrainer(t, k, 0.2)
 	r := testutil.Must(trainer.Train(set))(t)
 	got := slices.Clone(r.F)
-	want := limit(t, k, 1e4, func(k *linalg.Sym) []float64 {
+	want := problems.Limit(k, 1e4, func(k *linalg.Sym) []float64 {
 		return fit(t, newTrainer(t, k, 0.2), count, target)
 	})
 	if off := farthest(got, want); !(off < 1e-7) {

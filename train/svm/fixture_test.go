@@ -13,7 +13,7 @@ import (
 	"bootbench/train"
 )
 
-var symmetric, labels = problems.Symmetric, problems.Labels
+var symmetric, labels, near = problems.Symmetric, problems.Labels, problems.Near
 
 var hard = math.Inf(1)
 
@@ -37,14 +37,7 @@ func drawProblem(rng *rand.Rand, sites int) train.Set {
 
 // gram is a Gaussian Gram matrix of n points in the plane plus ridge I.
 func gram(rng *rand.Rand, n int, ridge float64) *linalg.Sym {
-	x := make([][2]float64, n)
-	for i := range x {
-		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
-	}
-	k := symmetric(n, func(i, j int) float64 {
-		a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
-		return math.Exp(-(a*a + b*b) / 2)
-	})
+	k := problems.Plane(rng, n)
 	k.AddDiag(ridge)
 	return k
 }
@@ -68,19 +61,6 @@ func mustTrain(t testing.TB, k *linalg.Sym, p train.Set, s train.Settings) *Resu
 		t.Fatalf("status %v, violation %g after %d steps", r.Status, r.Violation, r.Iterations)
 	}
 	return r
-}
-
-// near fails unless a and b agree within tol, absolutely and elementwise.
-func near(t testing.TB, what string, a, b []float64, tol float64) {
-	t.Helper()
-	if len(a) != len(b) {
-		t.Fatalf("%s: lengths %d and %d", what, len(a), len(b))
-	}
-	for i := range a {
-		if !(math.Abs(a[i]-b[i]) <= tol) {
-			t.Fatalf("%s: element %d is %v, want %v within %g", what, i, a[i], b[i], tol)
-		}
-	}
 }
 
 // plainField is f at every site by a plain double loop over examples.

@@ -3,7 +3,10 @@ package problems
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/testutil"
@@ -20,6 +23,45 @@ func Symmetric(n int, f func(i, j int) float64) *linalg.Sym {
 		}
 	}
 	return k
+}
+
+// Plane is the kernel exp(-|x-x'|^2/2) over m points of the plane, drawn from the standard normal law.
+func Plane(rng *rand.Rand, m int) *linalg.Sym {
+	x := make([][2]float64, m)
+	for i := range x {
+		x[i] = [2]float64{rng.NormFloat64(), rng.NormFloat64()}
+	}
+	return Symmetric(m, func(i, j int) float64 {
+		a, b := x[i][0]-x[j][0], x[i][1]-x[j][1]
+		return math.Exp(-(a*a + b*b) / 2)
+	})
+}
+
+// Limit extrapolates answers for the kernels K + c to infinite c, from c = most, a tenth and a hundredth of it.
+func Limit(k *linalg.Sym, most float64, answer func(k *linalg.Sym) []float64) []float64 {
+	var f [3][]float64
+	for i, c := range []float64{most / 100, most / 10, most} {
+		f[i] = slices.Clone(answer(Symmetric(k.N(), func(i, j int) float64 { return k.At(i, j) + c })))
+	}
+	at := make([]float64, len(f[0]))
+	for i := range at {
+		first, second := (10*f[1][i]-f[0][i])/9, (10*f[2][i]-f[1][i])/9
+		at[i] = (100*second - first) / 99
+	}
+	return at
+}
+
+// Near ends a test unless the elements of two lists agree within tol.
+func Near(t testutil.T, what string, got, want []float64, tol float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatal(what, "has length", len(got), "and not", len(want))
+	}
+	for i, v := range want {
+		if !(math.Abs(got[i]-v) <= tol) {
+			t.Fatal(fmt.Sprintf("%s: element %d is %v, want %v within %g", what, i, got[i], v, tol))
+		}
+	}
 }
 
 // Normals are n standard normal numbers.

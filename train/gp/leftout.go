@@ -97,7 +97,8 @@ func NewLeftOut(k linalg.Kernel, site train.Sites, y, weights []float64, group [
 	singular := make([]bool, len(rows))
 	linalg.Parallel(len(rows), func(u int) {
 		singular[u] = !l.leaveOut(u, rows[u], site, weights, func(i int) (share, residual float64) {
-			s, w := site.At(i), weights[i] // the share of its site, and 1 - D_ii chi, of which nothing cancels
+			s, w := site.At(i), weights[i]
+			// the share of its site, and 1 - D_ii chi, of which nothing cancels
 			return (count[s] - w + w*b[s]) / count[s], y[i] - fitted[s]
 		})
 	})

@@ -37,7 +37,8 @@ func Plane(rng *rand.Rand, m int) *linalg.Sym {
 	})
 }
 
-// Limit extrapolates answers for the kernels K + c to infinite c, from c = most, a tenth and a hundredth of it.
+// Limit extrapolates answers for the kernels K + c to infinite c, from c = most, a tenth and a hundredth of
+// that.
 func Limit(k *linalg.Sym, most float64, answer func(k *linalg.Sym) []float64) []float64 {
 	var f [3][]float64
 	for i, c := range []float64{most / 100, most / 10, most} {

@@ -38,7 +38,7 @@ test: openblas
 
 # BLAS threads that wait sleep soon here, instead of spinning beside other packages' tests.
 test-long: openblas
-	OPENBLAS_THREAD_TIMEOUT=4 go test -tags $(TAGS) ./...
+	OPENBLAS_THREAD_TIMEOUT=4 go test -timeout 30m -tags $(TAGS) ./...
 
 bench: openblas
 	sh scripts/bench.sh

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
@@ -93,13 +94,18 @@ func (s *Study) correct(found []*risk, a chosenAgain) {
 			ratio = math.Pow(ratio, part)
 			x.error, x.se = x.error*ratio, x.se*ratio
 			floats.Scale(ratio, x.each)
-		} else {
-			x.error = math.Max(0, x.error+part*float64(again.Error-plain.Error))
-			floats.AddScaled(x.each, part, x.again)
+			part = 0
 		}
-		x.foldOf = a.foldOf
-		x.addSpread(x.again, s.Model.Set)
+		x.add(x.again, part, a.foldOf, s.Model.Set)
 	}
+}
+
+// add adds a part of what the choice adds to the losses of the rows, which was found by folds.
+func (x *risk) add(more []float64, part float64, foldOf []int, set *dataset.Set) {
+	x.error = math.Max(0, x.error+part*stat.Mean(more, set.Weights))
+	floats.AddScaled(x.each, part, more)
+	x.foldOf = foldOf
+	x.addSpread(more, set)
 }
 
 // choose computes, for every function, by how much errors on rows without which the model was also chosen

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/model"
@@ -19,12 +18,11 @@ import (
 // measuredPartitions is the largest number of partitions into folds over which a measure is averaged.
 const measuredPartitions = 4
 
-// measurement is what the study's measure is on rows that exact fits without each of ten folds leave out.
+// measurement is what the study's measure is on rows that exact fits without each of ten folds leave out: the
+// risk of its losses, and of the labels.
 type measurement struct {
-	by    Validation
-	each  []float64 // losses of the rows, averaged over partitions
-	wider float64   // how much larger standard errors are than those over the rows
-	wrong *risk     // of the labels
+	by            Validation
+	judged, wrong *risk
 }
 
 // errFewOfClass: a measure needs some rows of both classes.
@@ -50,16 +48,16 @@ func (s *Study) AddMeasure(ctx context.Context, a *report.Answer, seed uint64, l
 		return
 	}
 	set, m, y := s.Model.Set, s.Measure, s.Model.Y
-	units, freedom := calibration.Effective(set.N(), set.Weights, set.Groups), 0.0
+	units, freedom := calibration.Effective(set.N(), set.Weights, set.Groups), x.judged.freedom
 	if set.Groups != nil {
 		freedom = math.Max(1, units-1)
 	}
-	if m.Name == calibration.ByCost && floats.Sum(x.each) > 0 {
+	if each := x.judged.each; m.Name == calibration.ByCost && floats.Sum(each) > 0 {
 		// a few dear rows make most of the standard error
-		few := math.Max(1, calibration.Effective(set.N(), x.each, nil)-1)
+		few := math.Max(1, calibration.Effective(set.N(), each, nil)-1)
 		freedom = cmp.Or(math.Min(freedom, few), few)
 	}
-	mean, se := stat.Mean(x.each, set.Weights), x.wider*m.SE(x.each, y, set.Weights, set.Groups)
+	mean, se := x.judged.error, x.judged.se
 	lower, upper := m.Interval(mean, se, float64(set.N()), units, level, freedom)
 	a.Judged = &report.Measured{By: m.String(), Value: report.Number(m.Value(mean)), SE: report.Number(se),
 		Lower: report.Number(lower), Upper: report.Number(upper)}
@@ -71,10 +69,10 @@ func (s *Study) AddMeasure(ctx context.Context, a *report.Answer, seed uint64, l
 	}
 }
 
-// measured is the measurement by folds from a seed. Where the rows have chosen the model, the rows of a fold
-// are judged by the cell of the search's grid whose measure is best on the others. What the training rows
-// contribute to standard errors is in proportion to what they contribute to the one of the error of signs
-// (calibration.NestedError).
+// measured is the measurement by folds from a seed. A choice that is made again corrects it (chooseAgain);
+// else the rows of a fold are judged by the cell of the search's grid whose measure is best on the others.
+// What the training rows contribute to standard errors is in proportion to what they contribute to the one
+// of the error of signs (calibration.NestedError).
 func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error) {
 	if x := s.measurement; x != nil && x.by.Seed == seed {
 		return x, nil
@@ -89,7 +87,7 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 		return nil, err
 	}
 	of := []model.Spec{s.Model.Spec}
-	if len(s.Model.Spec.Chosen) > 0 && set.N() <= mostChosen {
+	if len(s.Model.Spec.Chosen) > 0 && set.N() <= mostChosen && !s.choosesAgain() {
 		of = cells(s.Model.Spec)
 	}
 	var all, off, f [][][]float64 // losses, wrong labels and fields by candidate, fold and row
@@ -143,12 +141,38 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 	if err != nil {
 		return nil, err
 	}
-	x := &measurement{by: v, wider: wider, each: (&risk{}).average(set, folds, each, losses).each,
-		wrong: (&risk{}).average(set, folds, each, labels)}
+	x := &measurement{v, (&risk{}).average(set, folds, each, losses),
+		(&risk{}).average(set, folds, each, labels)}
 	x.wrong.plain = (&risk{}).average(set, folds, each, off[0]).error
-	x.wrong.se *= x.wider
+	x.wrong.se *= wider
+	x.judged.se = wider * s.Measure.SE(x.judged.each, s.Model.Y, set.Weights, set.Groups)
+	if s.choosesAgain() {
+		if err = s.correctMeasured(ctx, x); err != nil {
+			return nil, err
+		}
+	}
 	s.measurement = x
 	return x, nil
+}
+
+// correctMeasured corrects a measurement as correct does the risks.
+func (s *Study) correctMeasured(ctx context.Context, x *measurement) error {
+	a, err := s.chooseAgain(ctx, x.by.Seed)
+	if err != nil {
+		return err
+	}
+	set := s.Model.Set
+	again, off := s.Measure.Losses(a.chosen.Points.Mean, s.Model.Y, set.Weights)
+	plain, plainOff := s.Measure.Losses(a.model.Points.Mean, s.Model.Y, set.Weights)
+	if again == nil || plain == nil {
+		return errFewOfClass
+	}
+	floats.Sub(again, plain)
+	floats.Sub(off, plainOff)
+	part := ofAllRows(a.model.Folds)
+	x.judged.add(again, part, a.foldOf, set)
+	x.wrong.add(off, part, a.foldOf, set)
+	return nil
 }
 
 // bestRanks is the candidate with the largest area under the ROC curve of the rows of the folds from first

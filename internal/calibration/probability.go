@@ -133,22 +133,32 @@ func Judge(probability, label, weights []float64) (logLoss, brier float64) {
 	return stat.Mean(logs, weights), stat.Mean(squares, weights)
 }
 
-// folds is the number of folds of cross-fitting, if each class has as many examples.
+// folds is the number of folds of cross-fitting.
 const folds = 10
 
 // CrossFit is the probability of each left-out example by the logistic curve fitted to the other folds, which
-// are stratified by class and field. It is nil for a class of one example. (Isotonic curves were worse on
-// nine of ten sets, and so was choosing between the two by cross-fitting: doc/decisions.)
+// are spread over the fields, and of a class of at most as many examples over these. Folds within both
+// classes would all have the same majority, which the probabilities then know. It is nil for a class of one
+// example. (Isotonic curves were worse on nine of ten sets, and so was choosing between the two by
+// cross-fitting: doc/decisions.)
 func CrossFit(field, label, weights []float64) []float64 {
 	order := make([]int, len(field))
 	floats.ArgsortStable(slices.Clone(field), order)
-	fold, count := make([]int, len(field)), [2]int{}
-	for _, i := range order {
-		fold[i] = count[class(label[i])] % folds
-		count[class(label[i])]++
+	var examples [2]int
+	for _, y := range label {
+		examples[class(y)]++
 	}
-	if min(count[0], count[1]) < 2 {
+	if min(examples[0], examples[1]) < 2 {
 		return nil
+	}
+	fold, placed := make([]int, len(field)), [3]int{}
+	for _, i := range order {
+		at := &placed[2] // classes of many examples together
+		if c := class(label[i]); examples[c] <= folds {
+			at = &placed[c]
+		}
+		fold[i] = *at % folds
+		*at++
 	}
 	out, kept := make([]float64, len(field)), make([]float64, len(field))
 	for k := range folds {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"bootbench/internal/calibration"
 	"bootbench/internal/testutil"
 )
@@ -109,5 +111,44 @@ func TestCrossFit(t *testing.T) {
 	// sd of a log loss about 0.4, over 2000^1/2
 	if math.Abs(inside-outside) > 0.03 || math.Abs(square-fresher) > 0.01 {
 		t.Errorf("%g and %g cross-fitted, %g and %g of new examples", inside, square, outside, fresher)
+	}
+}
+
+// TestCrossFitOfFewRows: over many tables of 50 rows the cross-fitted log loss and the share of wrong
+// labels are those that the curve of all rows has on new rows, within three standard errors and 0.01 for
+// the rows that each curve lacks, also where fields tell nothing.
+func TestCrossFitOfFewRows(t *testing.T) {
+	const tables, rows = 400, 50
+	fresh, _ := draw(1000, 1, sigmoid)
+	for _, slope := range []float64{0, 1.5} {
+		p := func(f float64) float64 { return sigmoid(slope * f) }
+		var logs, wrong []float64 // cross-fitted less true
+		for k := range uint64(tables) {
+			field, label := draw(rows, 100+k, p)
+			curve := testutil.Must(calibration.FitLogistic(field, label, nil))(t)
+			left := calibration.CrossFit(field, label, nil)
+			logLoss, _ := calibration.Judge(left, label, nil)
+			share := 0.0
+			for i, q := range left {
+				if q >= 0.5 != (label[i] > 0) {
+					share += 1. / rows
+				}
+			}
+			for _, f := range fresh {
+				positive, q := p(f), curve.Probability(f)
+				logLoss += (positive*math.Log(q) + (1-positive)*math.Log(1-q)) / float64(len(fresh))
+				if q >= 0.5 {
+					positive = 1 - positive
+				}
+				share -= positive / float64(len(fresh))
+			}
+			logs, wrong = append(logs, logLoss), append(wrong, share)
+		}
+		for name, off := range map[string][]float64{"log loss": logs, "wrong": wrong} {
+			mean, sd := stat.MeanStdDev(off, nil)
+			if se := sd / math.Sqrt(tables); math.Abs(mean) > 3*se+0.01 {
+				t.Errorf("slope %g: cross-fitted %s off by %.4f +- %.4f", slope, name, mean, se)
+			}
+		}
 	}
 }

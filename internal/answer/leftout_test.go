@@ -1,0 +1,352 @@
+package answer_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/internal/answer"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/internal/testutil"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// threeClasses are the thirds of a set of numbers.
+func threeClasses(t *testing.T) *dataset.Set {
+	set := load(t, "synthetic:friedman1,n=90")
+	for i, y := range set.Columns[0].Y {
+		set.Columns[0].Y[i] = math.Round(math.Max(0, math.Min(2, (y-8)/6)))
+	}
+	if err := set.Classify(""); err != nil || len(set.Levels()) != 3 {
+		t.Fatal(err, set.Levels())
+	}
+	return set
+}
+
+// specOf is a model that is the same for a part of the rows: nothing is standardised, centred or scaled.
+func specOf(set *dataset.Set, l loss.Loss) model.Spec {
+	spec := model.NewSpec(set, l)
+	spec.Standardize, spec.NormalizeTarget = false, false
+	spec.Kernel = kernel.Spec{Kind: kernel.RBF, Gamma: 0.5, Amplitude: 2}
+	return spec
+}
+
+// decided are the predictions for all rows by models of one target or two labels, each built and trained on
+// the given rows, as often as these are given: of several classes, by their numbers, by a model of each class
+// against the others or of the rows of each pair (Chang and Lin 2011). Of equal scores the first class in
+// order wins.
+func decided(t *testing.T, spec model.Spec, rows, order []int) []float64 {
+	set := spec.Set
+	fields := func(positive int, rows []int) []float64 {
+		one := spec
+		one.Set, one.Pairs = set.Subset(rows), false
+		if len(set.Levels()) > 2 {
+			column := dataset.Column{Levels: []string{"-1", "1"}}
+			for _, i := range rows {
+				column.Y = append(column.Y, math.Max(0, 1-math.Abs(set.Targets(0)[i]-float64(positive))))
+			}
+			one.Set.Columns = []dataset.Column{column}
+		}
+		return testutil.Must(testutil.Must(answer.Train(t.Context(), build(t, one)))(t).Predict(set))(t)
+	}
+	if len(set.Levels()) < 3 {
+		return fields(1, rows)
+	}
+	scores, class := make([][]float64, len(order)), make([]float64, set.N())
+	for k := range order {
+		scores[k] = make([]float64, set.N())
+	}
+	for a, first := range order {
+		if !spec.Pairs {
+			copy(scores[first], fields(first, rows))
+			continue
+		}
+		for _, second := range order[a+1:] {
+			for i, f := range fields(first, slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
+				k := int(set.Targets(0)[i])
+				return k != first && k != second
+			})) {
+				scores[map[bool]int{true: first, false: second}[f > 0]][i]++
+			}
+		}
+	}
+	for i := range class {
+		best := order[0]
+		for _, k := range order {
+			if scores[k][i] > scores[best][i] {
+				best = k
+			}
+		}
+		class[i] = float64(best)
+	}
+	return class
+}
+
+// reference is what models that are trained one by one on the rows of fits say of the rows that these lack.
+type reference struct {
+	mean                 []float64 // of predictions, NaN for rows that no fit tests
+	error, se, repeatsSE float64   // over rows or groups, and over repeats of some fits
+}
+
+// byOne is the reference of fits of a scheme, several to a partition, of a model that is chosen for each if
+// choose is set.
+func byOne(t *testing.T, spec model.Spec, scheme resample.Sampler, seed uint64, fits, partition int,
+	group []int, choose answer.Chooser) (r reference) {
+	t.Helper()
+	set, n := spec.Set, spec.Set.N()
+	plan := resample.Resamples{Scheme: scheme, Seed: seed, Y: set.Targets(0)}
+	weights := set.Weights
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, n)
+	}
+	count, each, weight := make([]float64, n), make([]float64, n), make([]float64, n)
+	var parts []float64
+	r.mean = make([]float64, n)
+	for first := 0; first < fits; first += partition {
+		sum, total := 0.0, 0.0
+		for fit := first; fit < first+partition; fit++ {
+			plan.Fit(fit, weight)
+			var rows []int
+			for i, w := range weight {
+				rows = append(rows, slices.Repeat([]int{i}, int(w))...)
+			}
+			one := spec
+			if choose != nil {
+				one = testutil.Must(choose(t.Context(), set.Subset(rows)))(t)
+				one.Set, one.Pairs = set, spec.Pairs
+			}
+			f := decided(t, one, rows, []int{2, 1, 0})
+			from, end := resample.Tested(plan, fit, n)
+			for i := from; i < end; i++ {
+				y := set.Targets(0)[i]
+				if weight[i] > 0 {
+					continue
+				}
+				e := model.DefaultTest(set).Value(f[i], y)
+				if len(set.Levels()) > 2 {
+					e = math.Min(1, math.Abs(f[i]-y))
+				}
+				count[i], r.mean[i], each[i] = count[i]+1, r.mean[i]+f[i], each[i]+e
+				sum, total = sum+weights[i]*e, total+weights[i]
+			}
+		}
+		parts = append(parts, sum/total)
+	}
+	floats.Div(r.mean, count)
+	floats.Div(each, count)
+	var known, of []float64
+	deviation, share, square := map[int]float64{}, map[int]float64{}, 0.0
+	for i, e := range each {
+		if count[i] > 0 {
+			known, of = append(known, e), append(of, weights[i])
+		}
+	}
+	r.error = stat.Mean(known, of)
+	for i, e := range each {
+		unit := i
+		if group != nil {
+			unit = group[i]
+		}
+		if count[i] > 0 {
+			deviation[unit] += weights[i] * (e - r.error) / floats.Sum(of)
+			share[unit] += weights[i] / floats.Sum(of)
+		}
+	}
+	for _, v := range share {
+		square += v * v
+	}
+	for unit, v := range deviation { // without bias where the units have equal variances
+		r.se += v * v / (1 - 2*share[unit] + square)
+	}
+	r.se, r.repeatsSE = math.Sqrt(r.se), stat.StdErr(stat.StdDev(parts, nil), float64(len(parts)))
+	return r
+}
+
+// TestCrossValidate: left-out predictions and errors, one by one, in blocks and from one inverse, are those
+// of models that are built and trained on the other rows alone, to 1e-8 (square loss) or 10 times the
+// trainers' tolerance; zero-one errors are equal. So are those of decisions between classes, whose confusion
+// counts all rows and whose probabilities add up to one. Standard errors follow by their definitions.
+func TestCrossValidate(t *testing.T) {
+	const n, seed = 48, 5
+	numbers, sonar, classes := load(t, "synthetic:friedman1,n=48"), load(t, "sonar"), sortedClasses(t)
+	labels := sonar.Subset(every(4, sonar.N()))
+	weighted, group := *numbers, make([]int, n)
+	for i := range n {
+		group[i], weighted.Weights = i*7%11, append(weighted.Weights, 0.3+float64(i*5%7))
+	}
+	square, hinge, half := loss.Square{Noise: 1}, loss.Hinge{C: 1}, loss.Square{Noise: 0.5}
+	groups, blocks := resample.Design{Group: group}, resample.Design{Block: 5}
+	for k, c := range []struct {
+		set       *dataset.Set
+		loss      loss.Loss
+		method    model.RetrainMethod
+		design    resample.Design
+		folds     int
+		tolerance float64
+		chosen    bool // without each fold
+		pairs     bool
+	}{
+		{numbers, square, model.Single, resample.Design{}, 4, 1e-8, false, false},
+		{numbers, square, model.Single, resample.Design{}, 4, 1e-8, true, false},
+		{numbers, square, model.AutoMethod, resample.Design{}, 0, 1e-8, false, false},
+		{numbers, square, model.Downdate, groups, 4, 1e-8, false, false},
+		{numbers, square, model.Downdate, groups, 0, 1e-8, false, false},
+		{numbers, square, model.Downdate, blocks, 4, 1e-8, false, false},
+		{labels, hinge, model.Single, resample.Design{}, 4, 1e-2, false, false},
+		{labels, hinge, model.Batch, resample.Design{}, 4, 3e-2, false, false},
+		{labels, half, model.Downdate, resample.Design{}, 4, 1e-8, false, false},
+		{&weighted, square, model.Downdate, groups, 4, 1e-8, false, false},
+		{&weighted, square, model.Single, resample.Design{}, 4, 1e-8, false, false},
+		{&weighted, square, model.Downdate, blocks, 4, 1e-8, false, false},
+		{&weighted, square, model.Single, resample.Design{}, 4, 1e-8, true, false},
+		{classes, half, model.AutoMethod, resample.Design{}, 4, 0, false, false},
+		{classes, half, model.AutoMethod, resample.Design{}, 4, 0, true, false},
+		{classes, hinge, model.AutoMethod, resample.Design{}, 4, 0, false, false},
+		{classes, hinge, model.AutoMethod, resample.Design{}, 4, 0, false, true},
+		{classes, half, model.AutoMethod, resample.Design{}, 4, 0, true, true},
+	} {
+		t.Run(fmt.Sprint(k+1, " ", c.loss.Name()), func(t *testing.T) {
+			spec, v := specOf(c.set, c.loss), answer.Validation{Design: c.design, Folds: c.folds, Repeats: 3,
+				Seed: seed, Method: c.method}
+			v.Design.N, spec.Pairs = c.set.N(), c.pairs
+			if c.chosen { // by the targets that it is given
+				v.Choose = func(_ context.Context, set *dataset.Set) (model.Spec, error) {
+					return specOf(set, loss.Square{Noise: stat.Variance(set.Columns[0].Y, nil) / 20}), nil
+				}
+			}
+			a := testutil.Must(testutil.Must(answer.New(t.Context(), spec, nil))(t).CrossValidate(t.Context(),
+				v))(t)
+			scheme := resample.Sampler(resample.ForwardChain{Folds: c.folds, Length: 5})
+			if c.design.Block == 0 {
+				scheme = foldsOf(t, v.Design, c.set, c.folds)
+			}
+			want := byOne(t, spec, scheme, seed, a.Folds*a.Repeats, a.Folds, c.design.Group, v.Choose)
+			for i := 0; c.set != classes && i < len(want.mean); i++ {
+				if off := math.Abs(a.Points.Mean[i] - want.mean[i]); off > c.tolerance ||
+					math.IsNaN(want.mean[i]) != math.IsNaN(a.Points.Mean[i]) {
+					t.Errorf("row %d is predicted %.10g when it is left out, not %.10g", i, a.Points.Mean[i],
+						want.mean[i])
+				}
+			}
+			if !c.set.AreNumbers() {
+				c.tolerance = 1e-12
+			}
+			near := func(what string, got report.Number, want float64) {
+				if off := math.Abs(float64(got) - want); !(off <= c.tolerance*(1+want)) {
+					t.Errorf("%s %.12g, not %.12g", what, got, want)
+				}
+			}
+			near("error", a.Error, want.error)
+			near("standard error", a.ErrorSE, want.se)
+			if a.Repeats > 1 {
+				near("standard error over partitions", a.RepeatsSE, want.repeatsSE)
+			}
+			if c.set != classes {
+				return
+			}
+			total, sum := 0, 0.0
+			for _, row := range a.Confusion {
+				for _, count := range row {
+					total += count
+				}
+			}
+			for _, p := range a.Points.Probability.Of {
+				sum += p[7]
+			}
+			if total != c.set.N() || math.Abs(sum-1) > 1e-12 || !(*a.LogLoss > 0) ||
+				!c.pairs && !(a.Error < a.Quality.Baseline) || (a.Multiclass != "") != c.pairs {
+				t.Errorf("confusion %v, probabilities %v", a.Confusion, sum)
+			}
+		})
+	}
+}
+
+// sortedClasses are three classes of which the last one comes first.
+func sortedClasses(t *testing.T) *dataset.Set {
+	set := threeClasses(t)
+	rows := every(1, set.N())
+	slices.SortStableFunc(rows, func(a, b int) int { return int(set.Targets(0)[b] - set.Targets(0)[a]) })
+	return set.Subset(rows)
+}
+
+// foldsOf are folds of a set by a design, with 0 folds of single rows or groups.
+func foldsOf(t *testing.T, d resample.Design, set *dataset.Set, folds int) resample.Sampler {
+	t.Helper()
+	if folds == 0 && d.Group == nil {
+		return resample.GivenFolds{Folds: d.N, Fold: every(1, d.N)}
+	} else if folds == 0 {
+		return resample.GivenFolds{Folds: 1 + slices.Max(d.Group), Fold: d.Group}
+	}
+	if !set.AreNumbers() {
+		d.Stratum = answer.ClassesOf(set.Columns[0].Y)
+	}
+	return testutil.Must(d.Of("kfold", resample.Options{Folds: folds}))(t)
+}
+
+func every(step, n int) (rows []int) {
+	for i := 0; i < n; i += step {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// TestDecisions: decisions between classes, of a model and of its file, and of resamples, are those of models
+// of two labels, trained one by one. They do not need probabilities, which models of more than 5000 rows
+// lack.
+func TestDecisions(t *testing.T) {
+	set, scheme := sortedClasses(t), resample.Poisson{Ratio: 1}
+	for _, fitted := range []loss.Loss{loss.Square{Noise: 0.3}, loss.Hinge{C: 2}} {
+		for _, pairs := range []bool{false, true} {
+			const resamples, seed = 12, 5
+			name, spec := fmt.Sprint(fitted.Name(), ", pairs ", pairs), specOf(set, fitted)
+			spec.Pairs = pairs
+			study := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+			var file bytes.Buffer
+			trained := testutil.Must(study.Train(t.Context()))(t)
+			testutil.Check(t, trained.Write(&file))
+			read, want := testutil.Must(model.ReadPredictor(&file))(t), decided(t, spec, every(1, set.N()),
+				[]int{2, 1, 0})
+			classes := func(p *model.Predictor) []string {
+				a := testutil.Must(answer.PredictBy(p, set, loss.ZeroOne{}, &answer.Question{}))(t)
+				return a.Points.Class
+			}
+			check := func(what string, got []string) {
+				for i, k := range want {
+					if got[i] != set.Levels()[int(k)] {
+						t.Errorf("%s, %s: row %d is classified as %s, one by one as %v", name, what, i+1,
+							got[i], k)
+					}
+				}
+			}
+			check("trained", classes(trained))
+			for _, one := range read.All() {
+				one.LeftOut = nil
+			}
+			check("read, without curves", classes(read))
+			a := testutil.Must(study.Estimate(t.Context(), answer.Question{Theory: answer.Yes,
+				Exact: answer.Yes, Scheme: scheme, Resamples: resamples, Seed: seed}))(t)
+			alone := byOne(t, spec, scheme, seed, resamples, resamples, nil, nil)
+			// fits in blocks are exact to their tolerance, by which some fields change signs
+			if off := math.Abs(float64(a.Error) - alone.error); off > 5e-3 || pairs && off > 1e-9 ||
+				!(a.ErrorSE > 0) {
+				t.Errorf("%s: error of resamples %v, one by one %v", name, a.Error, alone.error)
+			}
+			if pairs { // each class beats one
+				trained.Bias, trained.Others[0].Bias, trained.Others[1].Bias = 1e6, -1e6, 1e6
+				if tie := classes(trained)[0]; tie != "2" {
+					t.Errorf("of equal votes %s wins, not the class that appears first", tie)
+				}
+			}
+		}
+	}
+}

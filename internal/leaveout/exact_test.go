@@ -142,22 +142,3 @@ func checkSkips(t *testing.T, k interface{ At(i, j int) float64 }, p Problem, ex
 		}
 	}
 }
-
-// TestAgainstTrainingAnew: leaving out from the full solution gives the margins of
-// trainings from nothing, with and without a bias, soft and hard, and with
-// examples that share a site.
-func TestAgainstTrainingAnew(t *testing.T) {
-	for _, c := range []float64{0.3, 3, hard} {
-		for _, bias := range []bool{false, true} {
-			k, y := embedded(t, "crabs", 1)
-			p := Problem{Kernel: rows(t, k), C: c, Set: train.Set{Y: y, Bias: bias}}
-			r := run(t, p, Settings{Tolerance: 1e-9})
-			for i, want := range retrained(t, k, p) {
-				if math.Abs(r.Margin[i]-want) > 1e-7 {
-					t.Errorf("C = %v, bias %v, example %d: margin %v, retrained %v", c, bias, i, r.Margin[i],
-						want)
-				}
-			}
-		}
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"bootbench/internal/testutil"
@@ -183,6 +184,40 @@ func TestRefusals(t *testing.T) {
 		}
 		if err == nil {
 			t.Errorf("%s passes", name)
+		}
+	}
+}
+
+// TestBadSets: every algorithm refuses sets that do not fit and settings out of range, with the reason; only
+// hard margins have infinite weights.
+func TestBadSets(t *testing.T) {
+	k, good := fixture()
+	for i, y := range good.Y {
+		good.Y[i] = math.Copysign(1, y)
+	}
+	for says, spoil := range map[string]func(set *train.Set, s *train.Settings){
+		"11 weights do not fit 12":     func(set *train.Set, _ *train.Settings) { set.Weight = set.Weight[1:] },
+		"example 3 is on site 0 of 10": func(set *train.Set, _ *train.Settings) { set.Site[2] = -1 },
+		"example 4 is NaN":             func(set *train.Set, _ *train.Settings) { set.Y[3] = math.NaN() },
+		"weight of example 6 is -1":    func(set *train.Set, _ *train.Settings) { set.Weight[5] = -1 },
+		"weight of example 6 is NaN":   func(set *train.Set, _ *train.Settings) { set.Weight[5] = math.NaN() },
+		"weight of example 6 is +Inf":  func(set *train.Set, _ *train.Settings) { set.Weight[5] = math.Inf(1) },
+		"tolerance must be positive":   func(_ *train.Set, s *train.Settings) { s.Tolerance = math.NaN() },
+		"limit must be positive":       func(_ *train.Set, s *train.Settings) { s.Limit = -1 },
+	} {
+		for _, l := range []loss.Loss{loss.Square{Noise: noise}, loss.Hinge{C: 1}, loss.Logistic{C: 1},
+			loss.Probit{}} {
+			set, s := good, train.Settings{}
+			set.Y, set.Site, set.Weight = slices.Clone(set.Y), slices.Clone(set.Site), slices.Clone(set.Weight)
+			spoil(&set, &s)
+			m := testutil.Must(machine.For(l, k, false, s))(t)
+			_, err := testutil.Must(m.Trainer())(t)(set)
+			// regression has no settings, and a margin no upper limit of its weights
+			passes := m.Algorithm == machine.Regression && s != train.Settings{} ||
+				m.Algorithm == machine.Margin && math.IsInf(set.Weight[5], 1)
+			if passes != (err == nil) || err != nil && !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v does not say %q", m.Algorithm, err, says)
+			}
 		}
 	}
 }

@@ -119,7 +119,7 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 func (s *Settings) checkMemory(spec *model.Spec, n int, ratio float64) error {
 	sites := float64(n)
 	drawn, rows := sites*-math.Expm1(-ratio), sites*ratio // of a resample: different examples, and all
-	need := 8 * (3*sites*sites + max(float64(s.Workers)*drawn*drawn, rows*rows+drawn*drawn,
+	need := 8 * (3*sites*sites + max(float64(s.Workers)*drawn*drawn, 2*rows*rows+drawn*drawn,
 		3*math.Pow(min(sites, largestGemm), 2)))
 	return linalg.CheckMemory(int64(min(need, math.MaxInt64/2)), spec.MaxBytes,
 		fmt.Sprintf("comparing on %d examples of %s", n, spec.Set.Name))

@@ -22,7 +22,6 @@ import (
 	"bootbench/resample"
 	"bootbench/solver"
 	"bootbench/train"
-	"bootbench/train/gp"
 )
 
 // small is regression that compares in milliseconds.
@@ -315,14 +314,12 @@ func TestDraws(t *testing.T) {
 			}
 		}
 		merged := testutil.Must(testutil.Must(x.model.LossTrainers(0))(t).Trainer())(t)
-		naive := testutil.Must(gp.NewTrainer(x.model.Gram(), 1))(t)
 		f := testutil.Must(merged(train.Set{Y: x.model.Y, Site: x.model.Site, Weight: d.weight}))(t).F
-		g := testutil.Must(naive.TrainRows(train.Set{Y: d.targets, Site: d.rows,
-			Weight: slices.Repeat([]float64{1}, len(d.rows))}))(t).F
-		for site := range f {
+		g := testutil.Must(naive(x.model.Gram(), 1, d))(t).F
+		for row, site := range d.rows {
 			// The condition of K + 1 is at most 80 (25 + 200), about 2e4.
-			if math.Abs(f[site]-g[site]) > 1e-10*(1+math.Abs(g[site])) {
-				t.Errorf("draw %d, site %d: merged %v, rows %v", b, site, f[site], g[site])
+			if math.Abs(f[site]-g[row]) > 1e-10*(1+math.Abs(g[row])) {
+				t.Errorf("draw %d, row %d: merged %v, of rows %v", b, row, f[site], g[row])
 			}
 		}
 	}

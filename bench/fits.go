@@ -73,15 +73,25 @@ func (x *experiment) fitSeconds(ctx context.Context, m *model.Model, once []floa
 
 // naiveFit is the time of a fit of all S rows of a resample, repeated rows not merged.
 func (x *experiment) naiveFit(noise float64, draws []drawn) (seconds float64, err error) {
-	trainer, err := gp.NewTrainer(x.trained[0].Gram(), noise)
-	if err != nil {
-		return 0, err
-	}
 	return medianSeconds(mostTimed, func(b int) error {
-		_, err := trainer.TrainRows(train.Set{Y: draws[b].targets, Site: draws[b].rows,
-			Weight: slices.Repeat([]float64{1}, len(draws[b].rows))})
+		_, err := naive(x.trained[0].Gram(), noise, draws[b])
 		return err
 	})
+}
+
+// naive fits all rows of a resample, each as a site of its own.
+func naive(k *linalg.Sym, noise float64, d drawn) (*train.Result, error) {
+	rows := linalg.ZeroSym(len(d.rows))
+	for p, i := range d.rows {
+		for q, row := p, rows.Row(p); q < len(d.rows); q++ {
+			row[q-p] = k.At(i, d.rows[q])
+		}
+	}
+	trainer, err := gp.NewTrainer(rows, noise)
+	if err != nil {
+		return nil, err
+	}
+	return trainer.Train(train.Set{Y: d.targets, Weight: slices.Repeat([]float64{1}, len(d.rows))})
 }
 
 // medianSeconds is the median wall time of f(0) ... f(n-1) in seconds, of those that begin within the budget.

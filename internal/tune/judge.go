@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/blas"
-	"bootbench/fits"
 	"bootbench/internal/model"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -39,9 +38,6 @@ func (j *judge) value(ctx context.Context, spec model.Spec) (mean judged, err er
 	first, err := model.Build(ctx, spec)
 	if err != nil {
 		return mean, err
-	}
-	if !j.problem.Measure.IsError() {
-		return j.byMeasure(ctx, first)
 	}
 	count := len(first.Functions)
 	if j.last == nil {
@@ -87,14 +83,19 @@ func (j *judge) one(ctx context.Context, m *model.Model, last **solver.Solution)
 	switch t := loss.TraitsOf(m.Loss); {
 	case t.Quadratic && (by == LeaveOneOut || by == Evidence):
 		return exactly(by, m, t.Noise)
-	case m.Set.Groups != nil && by == Folds:
-		return j.byGroups(ctx, m)
+	case m.Set.Groups != nil && by == Folds || !j.problem.Measure.IsError():
+		return j.byFits(ctx, m)
 	}
 	return j.byTheory(ctx, m, last)
 }
 
-// leftOut are exact fits without folds, of whole groups if there are any, else within the classes of labels.
-func (j *judge) leftOut(ctx context.Context, m *model.Model, partitions int) (*model.Retraining, error) {
+// measuredPartitions is the number of partitions into folds over which left-out fields are averaged for a
+// measure.
+const measuredPartitions = 2
+
+// byFits uses exact fits without folds, of whole groups if there are any, else within the classes of labels:
+// for groups and measures there is no theory, and no gradient.
+func (j *judge) byFits(ctx context.Context, m *model.Model) (judged, error) {
 	design, folds := resample.Design{N: m.Set.N(), Group: m.Set.Groups}, j.problem.Folds
 	if design.Group != nil {
 		folds = min(folds, 1+slices.Max(m.Set.Groups))
@@ -105,37 +106,32 @@ func (j *judge) leftOut(ctx context.Context, m *model.Model, partitions int) (*m
 	}
 	scheme, err := design.Of(resample.KFold{}.Name(), resample.Options{Folds: folds})
 	if err != nil {
-		return nil, fmt.Errorf("%w: folds: %w", model.ErrInput, err)
+		return judged{}, fmt.Errorf("%w: folds: %w", model.ErrInput, err)
 	}
-	r, err := model.Retrain(ctx, m, model.Single, scheme, model.RetrainSettings{Settings: fits.Settings{
-		Resamples: folds * partitions, Tests: []loss.Test{j.problem.Test}}})
-	return r, cmp.Or(err, ctx.Err())
-}
-
-// byGroups uses exact fits without folds of whole groups, for which there is no theory, and no gradient.
-func (j *judge) byGroups(ctx context.Context, m *model.Model) (judged, error) {
-	r, err := j.leftOut(ctx, m, 1)
-	if err != nil {
+	settings, measure := model.RetrainSettings{}, j.problem.Measure
+	if settings.Resamples = folds; !measure.IsError() {
+		settings.Resamples *= measuredPartitions
+	}
+	r, err := singly(ctx, m, scheme, j.problem.Test, settings)
+	switch {
+	case err != nil:
 		return judged{}, err
+	case measure.IsError():
+		return judged{value: r.Tests[0].Error}, nil
 	}
-	return judged{value: r.Tests[0].Error}, nil
-}
-
-// measuredPartitions is the number of partitions into folds over which left-out fields are averaged for a
-// measure.
-const measuredPartitions = 2
-
-// byMeasure uses the measure of exact fits; it has no gradient.
-func (j *judge) byMeasure(ctx context.Context, m *model.Model) (judged, error) {
-	r, err := j.leftOut(ctx, m, measuredPartitions)
-	if err != nil {
-		return judged{}, err
-	}
-	losses, _ := j.problem.Measure.Losses(r.OutOfBag, m.Y, m.Set.Weights)
+	losses, _ := measure.Losses(r.OutOfBag, m.Y, m.Set.Weights)
 	if losses == nil {
 		return judged{}, fmt.Errorf("%w: a measure needs two rows of each class", model.ErrInput)
 	}
 	return judged{value: stat.Mean(losses, m.Set.Weights)}, nil
+}
+
+// singly makes exact fits one by one.
+func singly(ctx context.Context, m *model.Model, scheme resample.Scheme, test loss.Test,
+	settings model.RetrainSettings) (*model.Retraining, error) {
+	settings.Tests = []loss.Test{test}
+	r, err := model.Retrain(ctx, m, model.Single, scheme, settings)
+	return r, cmp.Or(err, ctx.Err())
 }
 
 // partOf is the model of function k, numbers scaled to the variance of the first, on a matrix of its own.

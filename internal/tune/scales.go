@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/fits"
 	"bootbench/internal/model"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -177,10 +176,10 @@ func errorWithout(ctx context.Context, spec model.Spec, test loss.Test, rows []i
 		if err != nil {
 			return err
 		}
-		r, err := model.Retrain(ctx, m, model.Single, resample.KFold{Folds: 2, N: m.Set.N()},
-			model.RetrainSettings{Plan: resample.Without{Rows: [][]int{rows}, Y: [][]float64{m.Y}},
-				Settings: fits.Settings{Resamples: 1, Tests: []loss.Test{test}}})
-		if err = cmp.Or(err, ctx.Err()); err == nil {
+		settings := model.RetrainSettings{Plan: resample.Without{Rows: [][]int{rows}, Y: [][]float64{m.Y}}}
+		settings.Resamples = 1
+		r, err := singly(ctx, m, resample.KFold{Folds: 2, N: m.Set.N()}, test, settings)
+		if err == nil {
 			errors[k] = r.Tests[0].Error
 		}
 		return err

@@ -17,7 +17,7 @@ func losses() []erm.Loss {
 	return []erm.Loss{
 		loss.Square{Noise: 0.3}, loss.Hinge{C: 1.5}, loss.SquaredHinge{C: 1},
 		loss.EpsInsensitive{C: 3, Epsilon: 0.2}, loss.LeastAbsolute{C: 1}, loss.Huber{C: 4, Epsilon: 0.5},
-		loss.Logistic{C: 2},
+		loss.Logistic{C: 2}, loss.Logistic{C: 1, ClassWeights: loss.ClassWeights{Negative: 0.6, Positive: 4}},
 	}
 }
 

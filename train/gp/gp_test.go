@@ -84,15 +84,6 @@ func oracle(t rapid.TB, k *linalg.Sym, noise float64, r sample) []float64 {
 	return f
 }
 
-// naive is the fit of single rows.
-func naive(t rapid.TB, tr *Trainer, site []int, target []float64) []float64 {
-	t.Helper()
-	r, err := tr.TrainRows(train.Set{Y: target, Site: append(train.Sites{}, site...),
-		Weight: slices.Repeat([]float64{1}, len(site))})
-	testutil.Check(t, err)
-	return r.F
-}
-
 func fit(t testing.TB, tr *Trainer, count, target []float64) []float64 {
 	t.Helper()
 	return slices.Clone(testutil.Must(tr.Train(train.Set{Y: target, Weight: count}))(t).F)
@@ -118,8 +109,7 @@ func farthest(a, b []float64) float64 {
 // targets are of order 1: rounding stays below 1e4 * S * 1e-16 = 1e-10.
 const tolerance = 1e-10
 
-// The merged fit, the naive fit and elimination on every row are three ways to
-// one answer, also when a Trainer has fitted other sets before.
+// The merged fit is that of elimination on every row, also when a Trainer has fitted other sets before.
 func TestFitMatchesEliminationOnAllRows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
@@ -133,9 +123,6 @@ func TestFitMatchesEliminationOnAllRows(t *testing.T) {
 			count, target := r.merged(m)
 			if d := farthest(fit(t, tr, count, target), want); d > tolerance {
 				rt.Fatalf("merged fit is off by %g", d)
-			}
-			if d := farthest(naive(rt, tr, r.site, r.target), want); d > tolerance {
-				rt.Fatalf("naive fit is off by %g", d)
 			}
 		}
 	})

@@ -1,12 +1,9 @@
 package gp
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/linalg"
@@ -23,7 +20,6 @@ type Trainer struct {
 	system      system
 	rows                  // of the system
 	total, mean []float64 // weight and mean target of each site
-	order       []int     // workspace of TrainRows
 	result      train.Result
 }
 
@@ -72,34 +68,6 @@ func (t *Trainer) Train(set train.Set) (*train.Result, error) {
 	for p, i := range t.site { // K_aa alpha + bias = t_a - (s2/w_a) alpha
 		r.F[i] = t.mean[i] - t.ridge[p]*t.beta[p]
 	}
-	return r, nil
-}
-
-// TrainRows is Train with a row of the system for each example of positive weight, even where inputs are
-// repeated. It is the plain reference for Train, and training without merging costs as much. With repeated
-// inputs the noise must be positive.
-func (t *Trainer) TrainRows(set train.Set) (*train.Result, error) {
-	if err := set.Check(len(t.total), false); err != nil {
-		return nil, err
-	}
-	t.begin()
-	t.order = t.order[:0]
-	for j, w := range set.Weight {
-		if w > 0 {
-			t.order = append(t.order, j)
-		}
-	}
-	slices.SortStableFunc(t.order, func(i, j int) int { return cmp.Compare(set.Site.At(i), set.Site.At(j)) })
-	for _, j := range t.order {
-		t.add(set.Site.At(j), t.noise/set.Weight[j], set.Y[j])
-	}
-	if err := t.solve(set.Bias); err != nil {
-		return nil, err
-	}
-	r := &t.result
-	blas64.Symv(1, t.system.kernel.Raw(), blas64.Vector{N: len(r.Weight), Data: r.Weight, Inc: 1}, 0,
-		blas64.Vector{N: len(r.F), Data: r.F, Inc: 1})
-	floats.AddConst(r.Bias, r.F)
 	return r, nil
 }
 

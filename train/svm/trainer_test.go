@@ -13,6 +13,7 @@ import (
 
 	"bootbench/internal/testutil"
 	"bootbench/linalg"
+	"bootbench/loss"
 	"bootbench/train"
 )
 
@@ -101,6 +102,37 @@ func TestEmbeddedSets(t *testing.T) {
 						name, width, box, free, bounded, r.Free, r.Bounded)
 				}
 			}
+		}
+	}
+}
+
+// TestClassWeightsAgainstLIBSVM: the training is that of LIBSVM 3.24 (Debian 3.24+ds-6),
+//
+//	svm-train -s 0 -t 2 -g 1/d -c C -w-1 A -w1 B -e 1e-8
+//
+// on z-scored features: the numbers of support vectors, in all and at their bounds, the dual objective and
+// the bias, both within 1e-6 of their size, what the kernel matrix of LIBSVM leaves in single precision.
+func TestClassWeightsAgainstLIBSVM(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		c, negative, positive float64
+		objective, rho        float64
+		vectors, bounded      int
+	}{
+		{"pima", 1, 0.5, 2, -215.698953, -0.365145, 342, 275},
+		{"crabs", 10, 3, 0.25, -184.707463, 0.307632, 61, 51},
+		{"sonar", 1, 1, 5, -83.229106, -0.146178, 148, 60},
+	} {
+		k, p := embedded(t, c.name, 1, 0)
+		for i, y := range p.Y {
+			p.Weight[i] = Box(c.c, 1, y, loss.ClassWeights{Negative: c.negative, Positive: c.positive})
+		}
+		p.Bias = true
+		r := mustTrain(t, k, p, train.Settings{Tolerance: 1e-8})
+		if objective := -plainDual(k, p.Y, r.Alpha); math.Abs(objective/c.objective-1) > 1e-6 ||
+			math.Abs(r.Bias+c.rho) > 1e-6 || r.Free+r.Bounded != c.vectors || r.Bounded != c.bounded {
+			t.Errorf("%s: objective %.6f, bias %.6f, %d support vectors, %d at their bounds; svm-train %+v",
+				c.name, objective, r.Bias, r.Free+r.Bounded, r.Bounded, c)
 		}
 	}
 }

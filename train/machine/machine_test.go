@@ -195,20 +195,20 @@ func TestBadSets(t *testing.T) {
 	for i, y := range good.Y {
 		good.Y[i] = math.Copysign(1, y)
 	}
-	for says, spoil := range map[string]func(set *train.Set, s *train.Settings){
-		"11 weights do not fit 12":     func(set *train.Set, _ *train.Settings) { set.Weight = set.Weight[1:] },
-		"example 3 is on site 0 of 10": func(set *train.Set, _ *train.Settings) { set.Site[2] = -1 },
-		"example 4 is NaN":             func(set *train.Set, _ *train.Settings) { set.Y[3] = math.NaN() },
-		"weight of example 6 is -1":    func(set *train.Set, _ *train.Settings) { set.Weight[5] = -1 },
-		"weight of example 6 is NaN":   func(set *train.Set, _ *train.Settings) { set.Weight[5] = math.NaN() },
-		"weight of example 6 is +Inf":  func(set *train.Set, _ *train.Settings) { set.Weight[5] = math.Inf(1) },
+	for says, spoil := range map[string]func(p *train.Set, s *train.Settings){
+		"11 weights do not fit 12":     func(p *train.Set, _ *train.Settings) { p.Weight = p.Weight[1:] },
+		"example 3 is on site 0 of 10": func(p *train.Set, _ *train.Settings) { p.Site[2] = -1 },
+		"example 4 is NaN":             func(p *train.Set, _ *train.Settings) { p.Y[3] = math.NaN() },
+		"weight of example 6 is -1":    func(p *train.Set, _ *train.Settings) { p.Weight[5] = -1 },
+		"weight of example 6 is NaN":   func(p *train.Set, _ *train.Settings) { p.Weight[5] = math.NaN() },
+		"weight of example 6 is +Inf":  func(p *train.Set, _ *train.Settings) { p.Weight[5] = math.Inf(1) },
 		"tolerance must be positive":   func(_ *train.Set, s *train.Settings) { s.Tolerance = math.NaN() },
 		"limit must be positive":       func(_ *train.Set, s *train.Settings) { s.Limit = -1 },
 	} {
 		for _, l := range []loss.Loss{loss.Square{Noise: noise}, loss.Hinge{C: 1}, loss.Logistic{C: 1},
 			loss.Probit{}} {
-			set, s := good, train.Settings{}
-			set.Y, set.Site, set.Weight = slices.Clone(set.Y), slices.Clone(set.Site), slices.Clone(set.Weight)
+			s, set := train.Settings{}, train.Set{Y: slices.Clone(good.Y), Site: slices.Clone(good.Site),
+				Weight: slices.Clone(good.Weight)}
 			spoil(&set, &s)
 			m := testutil.Must(machine.For(l, k, false, s))(t)
 			_, err := testutil.Must(m.Trainer())(t)(set)

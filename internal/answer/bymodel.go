@@ -83,19 +83,15 @@ func readTrained(p *part, a *report.Answer, of *model.Predictor, in *dataset.Inp
 	if p.labels() {
 		column := &p.model.Set.Columns[0]
 		a.Labels, a.Positive = report.LabelsOf(column), column.Level(1)
-		for _, v := range f {
-			points.Class = append(points.Class, column.Level(v))
-			if of.LeftOut != nil {
-				points.Probability.Positive = append(points.Probability.Positive,
-					of.LeftOut.Curve.Probability(v))
-			}
+		points.Class = p.labelsOf(f)
+		for i := 0; of.LeftOut != nil && i < len(f); i++ {
+			points.Probability.Positive = append(points.Probability.Positive,
+				of.LeftOut.Curve.Probability(f[i]))
 		}
 		if left := of.LeftOut; left != nil && left.Threshold != nil {
 			a.Threshold = report.NumberOf(*left.Threshold)
 			f = decided(points.Probability.Positive, *left.Threshold)
-			for i, label := range f {
-				points.Class[i] = column.Level(label)
-			}
+			points.Class = p.labelsOf(f)
 		} else {
 			a.Add(otherSide(f, points.Probability.Positive, a.Positive)...)
 		}

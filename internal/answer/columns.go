@@ -110,13 +110,7 @@ func (s *Study) columnJudge(ctx context.Context, seed uint64, level float64) (j 
 	}
 	for r := 0; afresh && r < j.each; r++ {
 		s.Progress(fmt.Sprintf("a choice without fold %d of %d", r+1, j.each), r, j.each)
-		var rows []int
-		for i := range set.N() {
-			if !slices.Contains(j.folds[r], i) {
-				rows = append(rows, i)
-			}
-		}
-		spec, err := s.chooseAfresh(ctx, present(set.Subset(rows)))
+		spec, err := s.chosenFor(ctx, without(set, j.folds[r]), s.chooseAfresh)
 		if err != nil {
 			return nil, err
 		}

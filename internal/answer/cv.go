@@ -251,9 +251,7 @@ func (v *Validation) report(p *part, folds partition, result *model.Retraining) 
 	points := &report.Points{Names: set.RowNames, Mean: r.OutOfBag, Error: left.Examples}
 	var probabilities *Probabilities
 	if p.labels() && !v.ErrorsAlone {
-		for _, f := range r.OutOfBag {
-			points.Class = append(points.Class, p.names().Name(f))
-		}
+		points.Class = p.labelsOf(r.OutOfBag)
 		if found, err := RefinedProbabilities(p.model, result.Averages); err == nil {
 			probabilities, points.Probability.Positive = found, found.LeftOut
 			p.decide(points.Class, found.LeftOut)

@@ -216,9 +216,7 @@ func (p *part) decide(class []string, probability []float64) bool {
 	if !m.ByProbability() || probability == nil {
 		return false
 	}
-	for i, label := range decided(probability, m.Threshold()) {
-		class[i] = p.names().Name(label)
-	}
+	copy(class, p.labelsOf(decided(probability, m.Threshold())))
 	return true
 }
 

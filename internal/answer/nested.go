@@ -78,13 +78,29 @@ func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
 			}
 		}
 	}
-	spec, err := t.choose(t.ctx, present(drawn))
+	spec, err := t.part.study.chosenFor(t.ctx, drawn, t.choose)
 	if err != nil {
 		return nil, err
 	}
-	spec.Set = drawn
-	spec.Pairs = t.part.model.Spec.Pairs
 	return predictionsOf(t.ctx, t.part.study, spec, t.part.model.Set)
+}
+
+// without is a set without some of its rows.
+func without(set *dataset.Set, rows []int) *dataset.Set {
+	var others []int
+	for i := range set.N() {
+		if !slices.Contains(rows, i) {
+			others = append(others, i)
+		}
+	}
+	return set.Subset(others)
+}
+
+// chosenFor is the model that is chosen for a set.
+func (s *Study) chosenFor(ctx context.Context, set *dataset.Set, choose Chooser) (model.Spec, error) {
+	spec, err := choose(ctx, present(set))
+	spec.Set, spec.Pairs = set, s.Model.Spec.Pairs
+	return spec, err
 }
 
 // present is a set without those of several classes that no row has: a choice judges a model of each class.

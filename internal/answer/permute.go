@@ -125,19 +125,17 @@ func permuteOneByOne(ctx context.Context, s *Study, v Validation, sets []*datase
 
 // errorOf is the error of the model that is chosen on a set.
 func errorOf(ctx context.Context, s *Study, set *dataset.Set, v Validation) (float64, error) {
-	spec := s.Model.Spec
+	spec, err := s.Model.Spec, error(nil)
 	if spec.Set = set; v.Again != nil {
-		var err error
-		if spec, err = v.Again(ctx, set); err != nil {
-			return math.NaN(), err
+		spec, err = s.chosenFor(ctx, set, v.Again)
+	}
+	var a *report.Answer
+	if err == nil {
+		var other *Study
+		if other, err = New(ctx, spec, s.Test); err == nil {
+			a, err = other.CrossValidate(ctx, v)
 		}
-		spec.Pairs = s.Model.Spec.Pairs
 	}
-	other, err := New(ctx, spec, s.Test)
-	if err != nil {
-		return math.NaN(), err
-	}
-	a, err := other.CrossValidate(ctx, v)
 	if err != nil || a == nil {
 		return math.NaN(), err
 	}

@@ -245,8 +245,8 @@ func theoryAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *
 		for n, mean := range points.Mean { // fractions of the resamples that predict +1 and -1 (M04-20)
 			points.Vote = append(points.Vote, loss.Vote{}.Gaussian(mean, points.Variance[n], 1))
 			points.Negative = append(points.Negative, loss.ZeroOne{}.Gaussian(mean, points.Variance[n], 1))
-			points.Class = append(points.Class, p.names().Name(mean))
 		}
+		points.Class = p.labelsOf(points.Mean)
 		all, err := ProbabilitiesOf(p.model, p.solution)
 		if err != nil {
 			return nil, err
@@ -317,19 +317,16 @@ func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *r
 func exactAlone(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 	points := *a.Refined.Points
 	points.Names, points.SD = in.RowNames, sd(points.Variance)
-	var among []solver.Interval
-	for n, mean := range points.Mean {
-		if p.labels() {
-			points.Class = append(points.Class, p.names().Name(mean))
-		}
-		if q.Intervals.Of != Observation {
-			values := p.exact.At(p.model.Sites() + n)
-			among = append(among, solver.Interval{
-				Low:  stat.Quantile((1-q.Level)/2, stat.Empirical, values, nil),
-				High: stat.Quantile((1+q.Level)/2, stat.Empirical, values, nil)})
-		}
+	if p.labels() {
+		points.Class = p.labelsOf(points.Mean)
 	}
-	if among != nil {
+	if q.Intervals.Of != Observation {
+		among := make([]solver.Interval, in.N())
+		for n := range among {
+			values := p.exact.At(p.model.Sites() + n)
+			among[n].Low = stat.Quantile((1-q.Level)/2, stat.Empirical, values, nil)
+			among[n].High = stat.Quantile((1+q.Level)/2, stat.Empirical, values, nil)
+		}
 		p.setIntervals(&points, among)
 	}
 	a.Points = &points

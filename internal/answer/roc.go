@@ -130,15 +130,11 @@ func (s *Study) roc(ctx context.Context, seed uint64, level float64) (*report.RO
 			for _, i := range rows[class] {
 				own = append(own, each[i])
 			}
-			units, freedom := calibration.Effective(len(own), of.Weights, of.Groups), 0.0
-			if of.Groups != nil {
-				freedom = math.Max(1, units-1)
-			}
 			se, _ := calibration.StandardError(own, of.Weights, of.Groups)
-			share, width := stat.Mean(own, of.Weights), wider*float64(se)
-			low, high := calibration.ShareInterval(share, width, float64(len(own)), units, level, freedom)
-			to.Value, to.SE = append(to.Value, share), append(to.SE, width)
-			to.Lower, to.Upper = append(to.Lower, low), append(to.Upper, high)
+			x := risk{error: stat.Mean(own, of.Weights), se: wider * float64(se)}
+			q := x.quoteOf(loss.ZeroOne{}.Name(), of, level)
+			to.Value, to.SE = append(to.Value, x.error), append(to.SE, x.se)
+			to.Lower, to.Upper = append(to.Lower, float64(*q.Lower)), append(to.Upper, float64(*q.Upper))
 		}
 	}
 	x, z := []float64{0}, []float64{0}

@@ -156,7 +156,7 @@ func doubt(ctx context.Context, p *part, q *Question, r *report.Rows) error {
 		}
 		if p.labels() {
 			row.Value++ // the fraction of models that are right
-			row.Label, row.Class = p.names().Name(target), p.names().Name(predicted[i])
+			row.Label, row.Class = p.labelled().Level(target), p.labelled().Level(predicted[i])
 		}
 	}
 	return nil

@@ -122,3 +122,17 @@ func lossesAt(s *Study, f [][]float64, in *dataset.Set) []float64 {
 	}
 	return each
 }
+
+// Growth extrapolates answers about subsamples of n rows to twice the rows, if all errors are from exact
+// fits.
+func Growth(n int, answers []report.Answer) *report.Growth {
+	var sizes []calibration.SizeError
+	for _, a := range answers {
+		if a.Refined == nil {
+			return nil
+		}
+		sizes = append(sizes, calibration.SizeError{Ratio: a.Ratio, Error: float64(a.Error),
+			SE: float64(a.Refined.SE), Each: a.Refined.Points.Error})
+	}
+	return calibration.NewGrowth(sizes, n)
+}

@@ -3,11 +3,11 @@ package answer
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
@@ -21,25 +21,16 @@ const CVPlus = "CV+"
 // margins are, by row and class, the score of the class minus the largest other one, by the predictions of
 // all functions.
 func (s *Study) margins(f [][]float64) [][]float64 {
-	all, at := make([][]float64, len(f[0])), make([]float64, len(f))
+	all := make([][]float64, len(f[0]))
 	for i := range all {
-		for k := range f {
-			at[k] = f[k][i]
+		score := []float64{-f[0][i], f[0][i]}
+		if s.classes() {
+			score = make([]float64, len(s.Model.Set.Levels()))
+			s.decision().Scores(score, fieldsAt(f, i))
 		}
-		if !s.classes() {
-			all[i] = []float64{-2 * at[0], 2 * at[0]}
-			continue
-		}
-		score := make([]float64, len(s.Model.Set.Levels()))
-		s.decision().Scores(score, at)
-		for k := range score {
-			other := math.Inf(-1)
-			for l, v := range score {
-				if l != k {
-					other = math.Max(other, v)
-				}
-			}
-			all[i] = append(all[i], score[k]-other)
+		for k, own := range score {
+			others := slices.Delete(slices.Clone(score), k, k+1)
+			all[i] = append(all[i], own-floats.Max(others))
 		}
 	}
 	return all
@@ -56,17 +47,10 @@ type leftOutMargins struct {
 func (s *Study) withoutFold(ctx context.Context, rows []int, in *dataset.Inputs, again bool) (
 	l leftOutMargins, err error) {
 	set, spec := s.Model.Set, s.Model.Spec
-	var others []int
-	for i := range set.N() {
-		if !slices.Contains(rows, i) {
-			others = append(others, i)
-		}
-	}
-	if spec.Set = set.Subset(others); again {
-		if spec, err = s.chooseAfresh(ctx, present(spec.Set)); err != nil {
+	if spec.Set = without(set, rows); again {
+		if spec, err = s.chosenFor(ctx, spec.Set, s.chooseAfresh); err != nil {
 			return l, err
 		}
-		spec.Set, spec.Pairs = set.Subset(others), s.Model.Spec.Pairs
 	}
 	predict, err := trainedBy(ctx, s, spec)
 	if err != nil {
@@ -81,14 +65,8 @@ func (s *Study) withoutFold(ctx context.Context, rows []int, in *dataset.Inputs,
 		l.own = append(l.own, m[int(out.Columns[0].Y[i])])
 		l.weight = append(l.weight, calibration.WeightOf(out.Weights, i))
 	}
-	order := make([]int, len(l.own))
-	floats.ArgsortStable(l.own, order)
-	sum, weight := 0.0, make([]float64, len(order))
-	for k, i := range order {
-		sum += l.weight[i]
-		weight[k] = sum
-	}
-	l.weight = weight
+	stat.SortWeighted(l.own, l.weight)
+	floats.CumSum(l.weight, l.weight)
 	if f, err = predict(in); err == nil {
 		l.at = s.margins(f)
 	}
@@ -123,7 +101,7 @@ func (s *Study) addSets(ctx context.Context, a *report.Answer, in *dataset.Input
 	scores, total := scoresOf(set), weightOf(set)
 	names := set.Levels()
 	if !s.classes() {
-		names = []string{s.Subject.Labels.Name(-1), s.Subject.Labels.Name(1)}
+		names = s.part(0).labelsOf([]float64{-1, 1})
 	}
 	d := &report.Sets{Level: q.Level, Method: CVPlus}
 	covered := 0

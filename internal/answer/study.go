@@ -130,20 +130,20 @@ func (p *part) column() *dataset.Column {
 // labels reports whether the targets of the part are labels.
 func (p *part) labels() bool { return !p.model.Set.AreNumbers() }
 
-// names are the names of the labels; nil for numbers, and for a class against others.
-func (p *part) names() *report.Labels {
-	if p.study.classes() {
-		return nil
-	}
-	return p.study.Subject.Labels
-}
-
 // labelled names the labels of the part, -1 and 1 for a class against others.
 func (p *part) labelled() *dataset.Column {
 	if p.study.classes() {
 		return &dataset.Column{}
 	}
 	return p.column()
+}
+
+// labelsOf are the names of the labels that are the signs of predictions.
+func (p *part) labelsOf(f []float64) (names []string) {
+	for _, v := range f {
+		names = append(names, p.labelled().Level(v))
+	}
+	return names
 }
 
 // inUnit are values in the unit of the target.
@@ -272,10 +272,8 @@ func (p *part) about() report.Subject {
 	for _, v := range []*float64{&s.Kernel.Amplitude, &s.Kernel.Constant, &s.Kernel.Jitter} {
 		*v *= square
 	}
-	s.Model = &report.Model{Loss: s.Loss, Parameters: s.Parameters, Kernel: report.Kernel(s.Kernel),
-		Bias:        p.model.Bias,
-		Standardize: p.model.Standardize, NormalizeTarget: p.model.NormalizeTarget,
-		Chosen: p.model.Spec.Chosen}
+	own := *s.Model
+	own.Parameters, own.Kernel, s.Model = s.Parameters, report.Kernel(s.Kernel), &own
 	return s
 }
 

@@ -48,7 +48,7 @@ var publicFunctions = []any{
 	blas.Bind, blas.Bound, blas.Describe, blas.Names, blas.NewSmall, blas.SingleThreaded, blas.SmallWork,
 	blas.Syrk, blas.ThreadsForOrder, blas.Trmm,
 	kernel.Names, kernel.ParseKind, kernel.Unmarshal,
-	linalg.AvailableMemory, linalg.BiasVariance, linalg.CheckDiagonal, linalg.CheckMemory, linalg.CouplerOf,
+	linalg.AvailableMemory, linalg.BiasVariance, linalg.CheckDiagonal, linalg.CheckMemory, linalg.NewCoupler,
 	linalg.CubicDiag,
 	linalg.DenseBytes, linalg.Diagonal, linalg.Eigenvalues, linalg.FactorOf, linalg.InputDim,
 	linalg.LowRankBytes, linalg.LowerGram, linalg.MulVecOffDiag, linalg.NewCholeskyEngine,

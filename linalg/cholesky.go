@@ -317,18 +317,6 @@ func (e *CholeskyEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	}
 }
 
-// Couple implements Coupler.
-func (e *CholeskyEngine) Couple(crossed blas64.General, u []float64) {
-	e.mustHoldG()
-	e.small.Couple(e.k.Scratch(), e.sites.Chi, u, crossed)
-}
-
-// MulCoupled implements Coupler.
-func (e *CholeskyEngine) MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64) {
-	e.mustHoldG()
-	e.small.MulCoupled(e.k.Scratch(), crossed, d, u, f, dst)
-}
-
 // squareRows is core.SquareRow for rows i = len(first) and i+1 in one pass; it adds the sums to y.
 func squareRows(first, second, x, y []float64) {
 	i := len(first)

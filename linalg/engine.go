@@ -77,24 +77,6 @@ type Dense interface {
 	UseFactor(d []float64, maxBytes int64) (rank int, used bool)
 }
 
-// CouplerOf is the engine's Coupler: kernels of small orders for the products of Newton's method, else nil.
-func CouplerOf(e Engine) Coupler {
-	if dense, ok := e.(*CholeskyEngine); ok && dense.small.Usable() {
-		return dense
-	}
-	return nil
-}
-
-// Coupler multiplies by G, G o G and G o C, C = G diag(u) G, all at the engine's present d.
-type Coupler interface {
-	// Couple writes G o C below the diagonal of crossed, accurate to single precision.
-	Couple(crossed blas64.General, u []float64)
-
-	// MulCoupled is dst = (G o G) d, (G o G) u, (G o C) d and G f without the diagonals, in one
-	// pass over G and the G o C that Couple has written.
-	MulCoupled(dst *[4][]float64, crossed blas64.General, d, u, f []float64)
-}
-
 // Parallel runs f(0) ... f(n-1) on up to GOMAXPROCS goroutines. Tasks are started in order and must write to
 // disjoint memory, so that the result does not depend on the number of goroutines.
 func Parallel(n int, f func(task int)) { core.Parallel(n, f) }

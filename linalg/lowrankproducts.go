@@ -28,46 +28,64 @@ func (e *lowRankEngine) MulOffDiag(dst, x blas64.General) {
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
 func (e *lowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
-	e.quadraticForm(x)
-	if !e.kept() {
-		e.bothSides(gblas.Trans)
-	}
-	e.lanes.forms(dst, e.basis(), e.form)
-	for i, v := range dst {
-		dst[i] = v*e.inverse[i]*e.inverse[i] - e.uNorm2[i]*e.uNorm2[i]*x[i]
+	u := e.factor()
+	u.weighted(e.form, x, e.scale)
+	u.forms(dst, e.form)
+	for i, v := range e.uNorm2 {
+		dst[i] -= v * v * x[i]
 	}
 }
 
-// quadraticForm computes S = L^-1 (R' diag(x/e^2) R) L^-T into form, by products with the basis.
-func (e *lowRankEngine) quadraticForm(x []float64) {
+// rows are those of U, u_i, perhaps with a further column.
+type rows struct {
+	*lowRankEngine
+	lanes  lanes
+	panels []blas64.General // rows of a matrix with columns e_i u_i, or, where L^-1 R' is not kept, e_i L u_i
+}
+
+func (e *lowRankEngine) factor() rows { return rows{e, e.lanes, e.basis()} }
+
+// weighted computes S = sum_i x_i u_i u_i'; scale is workspace.
+func (u rows) weighted(s blas64.General, x, scale []float64) {
 	for i, v := range x {
-		e.scale[i] = math.Copysign(math.Sqrt(math.Abs(v)), v) * e.inverse[i]
+		scale[i] = math.Copysign(math.Sqrt(math.Abs(v)), v) * u.inverse[i]
 	}
-	clear(e.form.Data)
-	e.lanes.gram(e.form, e.basis(), e.scale)
-	for i := range e.form.Rows {
+	clear(s.Data)
+	u.lanes.gram(s, u.panels, scale)
+	for i := range s.Rows {
 		for j := range i {
-			e.form.Data[j*e.form.Stride+i] = e.form.Data[i*e.form.Stride+j]
+			s.Data[j*s.Stride+i] = s.Data[i*s.Stride+j]
 		}
 	}
-	if !e.kept() {
-		e.bothSides(gblas.NoTrans)
+	if !u.kept() {
+		u.bothSides(gblas.NoTrans, s)
 	}
 }
 
-// bothSides replaces form, S, by L^-1 S L^-T (t = NoTrans) or L^-T S L^-1 (Trans): from the basis of R' to
-// that of L^-1 R', or back.
-func (e *lowRankEngine) bothSides(t gblas.Transpose) {
+// forms writes u_i' A u_i to dst_i for a symmetric A, which it overwrites.
+func (u rows) forms(dst []float64, a blas64.General) {
+	if !u.kept() {
+		u.bothSides(gblas.Trans, a)
+	}
+	u.lanes.forms(dst, u.panels, a)
+	for i, v := range u.inverse {
+		dst[i] *= v * v
+	}
+}
+
+// bothSides replaces S by L^-1 S L^-T (t = NoTrans) or L^-T S L^-1 (Trans): from the basis of R' to that of
+// L^-1 R', or back. A further column of U stays.
+func (e *lowRankEngine) bothSides(t gblas.Transpose, s blas64.General) {
 	opposite := gblas.Trans
 	if t == gblas.Trans {
 		opposite = gblas.NoTrans
 	}
-	l := lowerOf(e.lower)
-	sideBySide(len(e.lanes), e.k.rank, func(_, first, last int) {
-		blas64.Trsm(gblas.Left, t, 1, l, core.Cols(e.form, first, last))
+	l, top, left := lowerOf(e.lower), core.Rows(s, 0, e.k.rank), core.Cols(s, 0, e.k.rank)
+	sideBySide(len(e.lanes), s.Cols, func(_, first, last int) {
+		blas64.Trsm(gblas.Left, t, 1, l, core.Cols(top, first, last))
 	})
-	sideBySide(len(e.lanes), e.k.rank, func(_, first, last int) {
-		blas64.Trsm(gblas.Right, opposite, 1, l, core.Rows(e.form, first, last))
+	sideBySide(len(e.lanes), s.Rows, func(_, first, last int) {
+		blas64.Trsm(gblas.Right, opposite, 1, l, core.Rows(left, first, last))
 	})
 }
 
@@ -143,8 +161,8 @@ func (e *lowRankEngine) predictor(bias *biasEngine, field, scatter []float64) Pr
 		weights = append(weights, floats.Dot(bias.z, field)/bias.w)
 	}
 	form := newGeneral(order, order)
-	e.quadraticForm(scatter)
-	e.bothSides(gblas.Trans)
+	e.factor().weighted(e.form, scatter, e.scale)
+	e.bothSides(gblas.Trans, e.form)
 	for q := range r {
 		copy(core.Row(form, q), core.Row(e.form, q))
 	}

@@ -46,16 +46,14 @@ func newFixedPoint(r *run) *fixedPoint {
 	x := &fixedPoint{run: r, model: s, accepted: newIterate(n), trial: newIterate(n),
 		inner: newInnerIteration(s), anderson: newAnderson(3*n, andersonDepth),
 		monitor: newMonitor(), newtonRadius: newtonRadius}
-	if r.settings.Steps == MixedSteps && newtonFits(n, r.dense(), r.settings.MaxBytes) {
+	if r.settings.Steps == MixedSteps && newtonFits(n, r.onFactor(), r.settings.MaxBytes) {
 		x.newton = newNewton(s)
 	}
 	return x
 }
 
-// dense reports whether the kernel matrix is dense.
-func (r *run) dense() bool {
-	return linalg.SymOf(r.Problem.Gram) != nil
-}
+// onFactor reports whether the kernel matrix is a factor.
+func (r *run) onFactor() bool { return linalg.FactorOf(r.Problem.Gram) != nil }
 
 // Numbers per site in the iteration and in Newton's method.
 const (
@@ -64,20 +62,24 @@ const (
 )
 
 // WorkspaceBytes is the memory in bytes of a solve with a loss that is not quadratic, without the kernel
-// matrix and its engine: vectors over the sites, and Newton's two matrices if they fit into room
-// (Settings.MaxBytes). dense: the kernel matrix is dense. If it is singular within rounding, a factor of it
-// is added if it fits.
-func WorkspaceBytes(sites int, dense bool, room int64) int64 {
-	if newtonFits(sites, dense, room) {
-		return newtonBytes(sites)
+// matrix and its engine: vectors over the sites, and Newton's if they fit into room (Settings.MaxBytes), with
+// two matrices unless the kernel matrix is a factor. If it is singular within rounding, a factor of it is
+// added if it fits.
+func WorkspaceBytes(sites int, factor bool, room int64) int64 {
+	if newtonFits(sites, factor, room) {
+		return newtonBytes(sites, factor)
 	}
 	return 8 * int64(sites) * iterationNumbers
 }
 
-// newtonBytes is WorkspaceBytes with Newton's matrices.
-func newtonBytes(sites int) int64 {
+// newtonBytes is WorkspaceBytes with Newton's vectors and matrices.
+func newtonBytes(sites int, factor bool) int64 {
 	n := int64(sites)
-	return 8 * n * (iterationNumbers + newtonNumbers + 2*n)
+	bytes := 8 * n * (iterationNumbers + newtonNumbers)
+	if !factor {
+		bytes += 16 * n * n
+	}
+	return bytes
 }
 
 // factorRoom is the memory for a factor of K: Settings.MaxBytes minus that of Newton's method.
@@ -85,7 +87,7 @@ func (r *run) factorRoom() int64 {
 	if r.settings.MaxBytes == 0 {
 		return 0
 	}
-	if room := r.settings.MaxBytes - WorkspaceBytes(len(r.sites), true, r.settings.MaxBytes); room > 0 {
+	if room := r.settings.MaxBytes - WorkspaceBytes(len(r.sites), false, r.settings.MaxBytes); room > 0 {
 		return room
 	}
 	return -1
@@ -107,7 +109,7 @@ func (x *fixedPoint) explain() {
 	if x.cause != nil {
 		x.run.warn("%v", x.cause)
 	}
-	if x.newton == nil && x.run.settings.Steps == MixedSteps && n <= newtonMaxSites(x.run.dense()) {
+	if x.newton == nil && x.run.settings.Steps == MixedSteps && (n <= newtonMaxSites || x.run.onFactor()) {
 		x.run.warn("there was no memory for Newton's method, which finds what sweeps do not")
 	}
 	if rank < n {

@@ -21,13 +21,13 @@ const differenceStep = 1e-5
 //
 // The site's own parameters drop out: its cavity is the model without it.
 type jacobian struct {
-	linear.Products
+	linear.Averages
 	sites    *siteModel
 	slopes   [][3][3]float64 // of d, g, u of a site in its log c, m_c, log V_c
 	readings []reading
 	move     siteParams
-	coupler  linalg.Coupler // multiplies instead of the products, for few sites; else nil
-	product  [4][]float64   // with G o G of dd and du, with G o C of dd, with G of dg - m dd
+	coupler  linalg.Coupler
+	product  [3][]float64 // the coupler's with dd, du and dg - m dd
 }
 
 // reading maps changes of the sums over the other sites to the change of a site's cavity.
@@ -39,24 +39,22 @@ type reading struct {
 
 func newJacobian(s *siteModel) *jacobian {
 	n := len(s.sites)
-	t := &jacobian{Products: linear.NewProducts(n), sites: s, slopes: make([][3][3]float64, n),
-		readings: make([]reading, n), move: newSiteParams(n)}
+	t := &jacobian{Averages: linear.NewAverages(n), sites: s, slopes: make([][3][3]float64, n),
+		readings: make([]reading, n), move: newSiteParams(n), coupler: linear.NewCoupler(s.engine)}
 	for k := range t.product {
 		t.product[k] = make([]float64, n)
 	}
 	return t
 }
 
-// linearize computes the derivative at the iterate of G. It takes M^3 flops.
+// linearize computes the derivative at the iterate of G. It takes M^3 flops, on a factor M r^2.
 func (t *jacobian) linearize(x *iterate) {
 	s := t.sites
 	s.siteSlopes(t.slopes, x)
 	t.Average(s.engine, x.G, x.U)
 	t.read(x.image)
-	if t.coupler = linalg.CouplerOf(s.engine); t.coupler != nil {
-		t.coupler.Couple(t.Pairs, x.U)
-	} else if !s.cancelled() {
-		t.Multiply(s.engine, x.U)
+	if !s.cancelled() {
+		t.coupler.Couple(x.U)
 	}
 }
 
@@ -88,19 +86,12 @@ func (t *jacobian) mulResidual(dst, x []float64) {
 		t.move.G[i] = d[0][1]*a + d[1][1]*b + d[2][1]*c - t.Mean[i]*t.move.D[i]
 		t.move.U[i] = d[0][2]*a + d[1][2]*b + d[2][2]*c
 	}
-	byD, byU, cross, byG := t.product[0], t.product[1], t.product[2], t.product[3]
-	if t.coupler != nil {
-		t.coupler.MulCoupled(&t.product, t.Pairs, t.move.D, t.move.U, t.move.G)
-	} else {
-		t.MulSquared(byD, t.move.D)
-		t.MulSquared(byU, t.move.U)
-		t.MulCross(cross, t.move.D)
-		linalg.MulVecOffDiag(t.sites.engine, byG, t.move.G)
-	}
+	t.coupler.MulCoupled(&t.product, t.move.D, t.move.U, t.move.G)
+	byD, byU, byG := t.product[0], t.product[1], t.product[2]
 	for i, q := range t.readings {
 		logC, logV := q.logC*byD[i], 0.0
 		if q.logV > 0 {
-			logV = q.logV*(byU[i]-2*cross[i]+q.variance*byD[i]) - 2*logC
+			logV = q.logV*(byU[i]+q.variance*byD[i]) - 2*logC
 		}
 		out.logC()[i] = in.logC()[i] - logC
 		out.mean()[i] = in.mean()[i] - (q.mean*byG[i] + q.meanByC*logC - q.meanByV*logV)

@@ -14,8 +14,9 @@ import (
 	"bootbench/resample"
 )
 
-// crowd is an iteration on n sites on a line, two sweeps from its start.
-func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
+// crowd is an iteration on n sites on a line, two sweeps from its start, on the kernel matrix or, of a lower
+// rank, on a factor.
+func crowd(t *testing.T, n, rank int, l loss.Loss) *fixedPoint {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(51, uint64(n)))
 	k := linalg.ZeroSym(n)
@@ -29,11 +30,15 @@ func crowd(t *testing.T, n int, l loss.Loss) *fixedPoint {
 		}
 	}
 	k.AddDiag(0.05)
-	p := Problem{Gram: k, Y: y, Loss: l, Law: resample.Poisson{Ratio: 1}}
+	gram := linalg.Kernel(k)
+	if rank < n {
+		gram = testutil.Must(linalg.PivotedCholesky(t.Context(), k, linalg.RankOptions{MaxRank: rank}))(t)
+	}
+	p := Problem{Gram: gram, Y: y, Loss: l, Law: resample.Poisson{Ratio: 1}}
 	settings := testutil.Must(Settings{}.withDefaults(k.N()))(t)
 	sites := testutil.Must(p.sites())(t)
 	x := newFixedPoint(&run{settings: settings, noSingle: true, Solution: &Solution{Problem: p, sites: sites,
-		engine: linalg.NewCholeskyEngine(k)}})
+		engine: gram.Engine()}})
 	testutil.Check(t, x.start())
 	testutil.Check(t, dampedSweep{}.advance(t.Context(), x))
 	return x
@@ -50,8 +55,11 @@ func (x *fixedPoint) evaluateAt(t *testing.T, at cavities) {
 // differences of 1e-5, which err by half that of the second derivative: Newton's method solves its equations
 // to 1e-4 at best. The central ones here err by 1e-10 of the third derivative and by rounding over 1e-5.
 func TestJacobian(t *testing.T) {
-	for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 2}} {
-		x := crowd(t, 15, l)
+	for _, c := range []struct {
+		l    loss.Loss
+		rank int
+	}{{loss.HardMargin{}, 15}, {loss.Hinge{C: 2}, 15}, {loss.HardMargin{}, 6}, {loss.Hinge{C: 2}, 6}} {
+		x := crowd(t, 15, c.rank, c.l)
 		x.evaluateAt(t, x.accepted.cavities)
 		j := newJacobian(x.model)
 		j.linearize(&x.accepted)
@@ -74,7 +82,8 @@ func TestJacobian(t *testing.T) {
 		for i := range got {
 			want := way[i] - (ends[1][i]-ends[0][i])/(2*h)
 			if math.Abs(got[i]-want) > 1e-4*(1+math.Abs(want)) {
-				t.Errorf("%s, coordinate %d: %g, differences %g", l.Name(), i, got[i], want)
+				t.Errorf("%s, rank %d, coordinate %d: %g, differences %g", c.l.Name(), c.rank, i, got[i],
+					want)
 			}
 		}
 	}

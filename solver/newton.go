@@ -12,14 +12,12 @@ import (
 
 // Limits of Newton's method.
 const (
-	// sites up to which it is tried on a dense kernel matrix, if there is room
-	newtonMaxDense   = 12000
-	newtonMaxLowRank = 2000 // on a low-rank one, compared with which Newton's matrices are large
-	newtonRadius     = 0.3  // distance up to which it is tried
-	radiusDecrease   = 4    // distance of a failure over the new radius
-	newtonHalvings   = 3    // halvings of a step that does not decrease the distance
-	newtonMaxStep    = 5    // largest step of a coordinate
-	newtonMaxSteps   = 12   // steps in a row
+	newtonMaxSites = 12000 // sites up to which it is tried if it needs matrices of their order
+	newtonRadius   = 0.3   // distance up to which it is tried
+	radiusDecrease = 4     // distance of a failure over the new radius
+	newtonHalvings = 3     // halvings of a step that does not decrease the distance
+	newtonMaxStep  = 5     // largest step of a coordinate
+	newtonMaxSteps = 12    // steps in a row
 	// a step may be in single precision if the squared distance, its expected result, is above this
 	singleMinNewton = 0.02
 	gmresDepth      = 40   // products with the Jacobian per step at most
@@ -29,7 +27,7 @@ const (
 
 // newton solves image = cavities by an inexact Newton method: every step solves
 // (I - F') step = image - cavities, 3M unknowns, by GMRES. A product with the Jacobian
-// costs 4 M^2 multiplications, its matrices M^3 flops per step.
+// costs 4 M^2 multiplications, its matrices M^3 flops per step; on a factor some 4 M r^2 flops.
 type newton struct {
 	jacobian    *jacobian
 	gmres       *linear.GMRES
@@ -43,20 +41,13 @@ func newNewton(s *siteModel) *newton {
 		right: make(cavities, n), from: make(cavities, n)}
 }
 
-// newtonMaxSites is the number of sites up to which Newton's method is tried.
-func newtonMaxSites(dense bool) int {
-	if dense {
-		return newtonMaxDense
-	}
-	return newtonMaxLowRank
-}
-
-// newtonFits reports whether Newton's matrices fit into room bytes.
-func newtonFits(sites int, dense bool, room int64) bool {
-	if sites > newtonMaxSites(dense) || room < 0 {
+// newtonFits reports whether Newton's method is tried and fits into room bytes. On a factor it needs no
+// matrices of the order of the sites.
+func newtonFits(sites int, factor bool, room int64) bool {
+	if room < 0 || !factor && sites > newtonMaxSites {
 		return false
 	}
-	return linalg.CheckMemory(newtonBytes(sites), room, "Newton's method") == nil
+	return linalg.CheckMemory(newtonBytes(sites, factor), room, "Newton's method") == nil
 }
 
 // advance takes Newton steps while they decrease the distance.

@@ -88,7 +88,7 @@ func solveBytes(m *Model, room int64) int64 {
 	if quadratic(m.Loss) {
 		return 0
 	}
-	return solver.WorkspaceBytes(m.Sites(), m.Form() == Exact, room)
+	return solver.WorkspaceBytes(m.Sites(), m.Form() == LowRank, room)
 }
 
 // solveRoom is the part of MaxBytes for a solve of a loss that is not quadratic, after the kernel matrix and

@@ -27,7 +27,8 @@ const (
 // adjoint is the transposed linear system. Its unknowns are derivatives of the objective with respect to log
 // c, m_c in standard deviations of the cavity, and log V_c of all sites, concatenated.
 type adjoint struct {
-	linear.Products
+	linear.Averages
+	*linear.Products
 	ctx             context.Context
 	solution        *solver.Solution
 	engine          linalg.Engine
@@ -76,11 +77,12 @@ func solved(ctx context.Context, s *solver.Solution, o Objective,
 
 func newAdjoint(ctx context.Context, s *solver.Solution, engine linalg.Engine, r *readout) *adjoint {
 	n := s.Sites()
-	a := &adjoint{Products: linear.NewProducts(n), ctx: ctx, solution: s, engine: engine, sites: s.Bound(),
-		readout: r, params: make([][3]float64, n), slopes: make([][3][3]float64, n)}
+	a := &adjoint{Averages: linear.NewAverages(n), Products: linear.NewProducts(engine), ctx: ctx,
+		solution: s, engine: engine, sites: s.Bound(), readout: r, params: make([][3]float64, n),
+		slopes: make([][3][3]float64, n)}
 	a.KeepCovariance()
 	a.Average(engine, s.SiteMean, s.SiteVariance)
-	a.Multiply(engine, s.SiteVariance)
+	a.Couple(s.SiteVariance)
 	a.lambda, a.right = make([]float64, 3*n), make([]float64, 3*n)
 	for _, v := range []*[]float64{&a.byM, &a.byChi, &a.byV, &a.byD, &a.byG, &a.byU} {
 		*v = make([]float64, n)

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/linalg"
 )
@@ -12,52 +13,69 @@ import (
 // minRoot keeps u^1/2 away from zero, so that G can be recovered from G diag(u)^1/2; its square adds nothing.
 const minRoot = 1e-70
 
-// Products are the matrices of a sweep's derivative at the site parameters g and u: with C = G diag(u) G the
-// covariance of the predictor, the elementwise products G o G and G o C.
-type Products struct {
-	Chi, Mean, Var []float64      // diagonal of G, and mean and variance of the predictor
-	Pairs          blas64.General // G o G above the diagonal, G o C below it, 0 on it
-	Scaled         blas64.General // G diag(Root), nil before Multiply
-	Root           []float64      // u^1/2, at least minRoot
-	Covariance     blas64.General // C in its lower triangle, if allocated
-	inverse        []float64      // 1/Root
+// Averages are the diagonal of G, and the mean and variance of the predictor at the site parameters g and u.
+type Averages struct{ Chi, Mean, Var []float64 }
+
+// NewAverages makes room for n sites.
+func NewAverages(n int) Averages {
+	return Averages{make([]float64, n), make([]float64, n), make([]float64, n)}
 }
 
-// NewProducts makes room for n sites.
-func NewProducts(n int) Products {
-	return Products{Chi: make([]float64, n), Mean: make([]float64, n), Var: make([]float64, n),
-		Pairs: square(n), Root: make([]float64, n), inverse: make([]float64, n)}
+// Average computes chi, m and V.
+func (a *Averages) Average(engine linalg.Engine, g, u []float64) {
+	chi, _ := engine.Diag()
+	copy(a.Chi, chi)
+	linalg.MulVecOffDiag(engine, a.Mean, g)
+	engine.MulVecSquaredOffDiag(a.Var, u)
+	for i, v := range chi {
+		a.Mean[i] += v * g[i]
+		a.Var[i] += v * v * u[i]
+	}
+}
+
+// Products are the linalg.Coupler of any engine: with C = G diag(u) G, the matrices G o G and G o C.
+type Products struct {
+	Pairs      blas64.General // G o G above the diagonal, G o C below it, 0 on it
+	Scaled     blas64.General // G diag(Root), nil before Couple
+	Root       []float64      // u^1/2, at least minRoot
+	Covariance blas64.General // C in its lower triangle, if allocated
+	engine     linalg.Engine
+	inverse    []float64 // 1/Root
+	cross      []float64 // workspace
+}
+
+// NewProducts makes room for the products of an engine.
+func NewProducts(engine linalg.Engine) *Products {
+	n := len(engine.Precisions())
+	return &Products{Pairs: square(n), Root: make([]float64, n), engine: engine, inverse: make([]float64, n),
+		cross: make([]float64, n)}
+}
+
+// NewCoupler is the engine's own Coupler, or Products.
+func NewCoupler(engine linalg.Engine) linalg.Coupler {
+	if own := linalg.NewCoupler(engine); own != nil {
+		return own
+	}
+	return NewProducts(engine)
 }
 
 // KeepCovariance allocates C.
-func (p *Products) KeepCovariance() { p.Covariance = square(len(p.Chi)) }
+func (p *Products) KeepCovariance() { p.Covariance = square(len(p.Root)) }
 
 func square(n int) blas64.General {
 	return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 }
 
-// Average computes chi, m and V.
-func (p *Products) Average(engine linalg.Engine, g, u []float64) {
-	chi, _ := engine.Diag()
-	copy(p.Chi, chi)
-	linalg.MulVecOffDiag(engine, p.Mean, g)
-	engine.MulVecSquaredOffDiag(p.Var, u)
-	for i, v := range chi {
-		p.Mean[i] += v * g[i]
-		p.Var[i] += v * v * u[i]
-	}
-}
-
-// Multiply computes the products, in M^3 flops.
-func (p *Products) Multiply(engine linalg.Engine, u []float64) {
+// Couple computes the products, in M^3 flops.
+func (p *Products) Couple(u []float64) {
 	if p.Scaled.Data == nil {
-		p.Scaled = square(len(p.Chi))
+		p.Scaled = square(len(u))
 	}
 	for j, v := range u {
 		p.Root[j] = math.Max(math.Sqrt(v), minRoot)
 		p.inverse[j] = 1 / p.Root[j]
 	}
-	engine.Rows(p.Scaled, 0)
+	p.engine.Rows(p.Scaled, 0)
 	linalg.Parallel(len(u), func(i int) {
 		row := Row(p.Scaled, i)
 		for j, r := range p.Root {
@@ -81,6 +99,15 @@ func (p *Products) Multiply(engine linalg.Engine, u []float64) {
 			pairs[j] = g * g
 		}
 	})
+}
+
+// MulCoupled implements linalg.Coupler.
+func (p *Products) MulCoupled(dst *[3][]float64, d, u, f []float64) {
+	p.MulSquared(dst[0], d)
+	p.MulSquared(dst[1], u)
+	p.MulCross(p.cross, d)
+	floats.AddScaled(dst[1], -2, p.cross)
+	linalg.MulVecOffDiag(p.engine, dst[2], f)
 }
 
 // MulSquared is dst = (G o G) x without the diagonal.

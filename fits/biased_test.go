@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
 	"bootbench/internal/dataset"
@@ -21,92 +19,6 @@ import (
 	"bootbench/solver"
 	"bootbench/train"
 )
-
-// biasCells are losses on embedded sets, with a bias that carries much, since the kernel is narrow, and then
-// with class weights, with a bias and without.
-func biasCells(t *testing.T) (cells []model.Spec) {
-	t.Helper()
-	crabs, boston := load(t, "crabs"), load(t, "boston").Head(120)
-	for _, l := range []loss.Loss{loss.Hinge{C: 0.5}, loss.SquaredHinge{C: 1}, loss.Logistic{C: 1}} {
-		cells = append(cells, model.Spec{Set: crabs, Loss: l, Standardize: true, Bias: true,
-			Kernel: kernel.Spec{Gamma: 0.3}})
-	}
-	for _, l := range []loss.Loss{loss.Square{Noise: 10}, loss.Huber{C: 0.1, Epsilon: 3},
-		loss.EpsInsensitive{C: 0.3, Epsilon: 1}} {
-		cells = append(cells, model.Spec{Set: boston, Loss: l, Standardize: true, Bias: true,
-			Kernel: kernel.Spec{Gamma: 0.1, Amplitude: 30}})
-	}
-	w := loss.ClassWeights{Negative: 0.6, Positive: 2}
-	for _, l := range []loss.Loss{loss.Hinge{C: 0.5, ClassWeights: w},
-		loss.SquaredHinge{C: 0.5, ClassWeights: w}, loss.Logistic{C: 1, ClassWeights: w}} {
-		for _, bias := range []bool{false, true} {
-			cells = append(cells, model.Spec{Set: crabs, Loss: l, Standardize: true, Bias: bias,
-				Kernel: kernel.Spec{Gamma: 0.3}})
-		}
-	}
-	return cells
-}
-
-// TestByBatch: with a bias, or with class weights, resamples trained together, as products with G, are those
-// trained one by one, at the sites, at new inputs between them, and at one that repeats a training input:
-// within the tolerance 1e-3 of package svm, 1e-5 of f of the others. The theory agrees with them: its
-// left-out error within 3 standard errors and 4% of its own.
-func TestByBatch(t *testing.T) {
-	for number, spec := range biasCells(t) {
-		if testing.Short() && !slices.Contains([]int{0, 3, 5, 6, 9}, number) {
-			continue
-		}
-		resamples, share := 60, 1e-3
-		if number >= 6 { // class weights enlarge the tolerance of package svm
-			resamples, share = 100, 3e-3
-		}
-		t.Run(fmt.Sprintf("%d/%s/bias=%t", number, spec.Loss.Name(), spec.Bias), func(t *testing.T) {
-			m := modelOf(t, spec)
-			test := loss.Test(loss.ZeroOne{})
-			if !m.Labels() {
-				test = loss.SquareTest{}
-			}
-			settings := model.RetrainSettings{Cross: threeInputs(t, m),
-				Settings: fits.Settings{Resamples: resamples,
-					Tests: []loss.Test{test}}, Batch: fits.BlockSettings{Tolerance: 1e-6, MaxIterations: 400}}
-			var single, together [][]float64
-			keep := func(all *[][]float64) func(int, []float64, []float64) {
-				return func(_ int, _, f []float64) { *all = append(*all, slices.Clone(f)) }
-			}
-			settings.OnFit = keep(&single)
-			r := testutil.Must(model.Retrain(t.Context(), m, model.Single, law, settings))(t).Tests[0]
-			solution := converge(t, m)
-			settings.OnFit = keep(&together)
-			stats := testutil.Must(model.RetrainAround(t.Context(), m, solution, law, settings))(t).Batch
-			if 6*stats.Fits < 5*resamples {
-				t.Errorf("only %d of %d fits come from batches", stats.Fits, resamples)
-			}
-			worst, unit := 0.0, 0.0
-			for b, f := range single {
-				worst = math.Max(worst, floats.Distance(f, together[b], math.Inf(1)))
-				unit = math.Max(unit, floats.Norm(f, math.Inf(1)))
-				if v := f[len(f)-1]; math.Abs(v-f[m.Site[7]]) > 1e-9*(1+math.Abs(v)) {
-					t.Errorf("a new input %v, its site %v", v, f[m.Site[7]])
-				}
-			}
-			if !(worst < share*unit) {
-				t.Errorf("fits differ by %g of %g", worst, unit)
-			}
-			for i := range m.Sites() {
-				var values, differences []float64
-				for b, f := range single {
-					values, differences = append(values, f[i]), append(differences, together[b][i]-f[i])
-				}
-				if off := stat.Mean(differences, nil); math.Abs(off) > 5e-3*stat.StdDev(values, nil) {
-					t.Errorf("site %d: means over resamples differ by %g", i, off)
-				}
-			}
-			if theory, _ := solution.LeftOut(test); math.Abs(theory-r.Error) > 3*r.SE+0.04*r.Error {
-				t.Errorf("left-out error %g, by retraining %g +- %g", theory, r.Error, r.SE)
-			}
-		})
-	}
-}
 
 // TestBiasOfOneClass: resamples of one class predict that class's label everywhere, in batches as one by one,
 // and are counted.

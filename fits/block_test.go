@@ -158,9 +158,9 @@ func blockCells(t *testing.T) (cells []blockCell) {
 }
 
 // TestBlocksAreSingleFits: to a residual of 1e-7 standard deviations fits in blocks, around a rough theory,
-// are those of the exact trainers: at the sites, at a new input between two of them, and at one that repeats a
-// training input. They differ by the trainers' own tolerance: package gp solves to rounding, erm to a gap of
-// 1e-10 of the objective, some 1e-4 of a standard deviation, svm to 1e-3 of the margin, some 1e-2.
+// are those of the exact trainers: at the sites, at a new input between two of them, and at one that repeats
+// a training input. They differ by the trainers' own tolerance: package gp solves to rounding, erm to a gap
+// of 1e-10 of the objective, some 1e-4 of a standard deviation, svm to 1e-3 of the margin, some 1e-2.
 func TestBlocksAreSingleFits(t *testing.T) {
 	for number, c := range blockCells(t) {
 		t.Run(fmt.Sprintf("%d/%s/%s/bias=%t", number, c.Set.Name, c.Loss.Name(), c.Bias), func(t *testing.T) {

@@ -51,8 +51,8 @@ func TestMissingClass(t *testing.T) {
 	}
 }
 
-// TestRetrainMethods: auto takes batches where there are resamples and sites enough, and single fits where the
-// loss is a likelihood, which batches refuse.
+// TestRetrainMethods: auto takes batches where there are resamples and sites enough, else single fits;
+// batches refuse a likelihood.
 func TestRetrainMethods(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "sonar"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.01},
 		Loss: loss.SquaredHinge{C: 1}})

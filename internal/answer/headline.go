@@ -101,7 +101,7 @@ func (s *Study) Headline(ctx context.Context, seed uint64, level float64) (h *re
 			return nil, err
 		}
 		se, _ := calibration.StandardError(each, set.Weights, set.Groups)
-		c.risks = []*risk{{error: stat.Mean(each, set.Weights), se: float64(se)}}
+		c.risks = []*risk{{error: stat.Mean(each, set.Weights), se: float64(se), each: each}}
 	} else if c, err = s.corrected(ctx, seed); err != nil {
 		return nil, err
 	}
@@ -203,9 +203,7 @@ func (x *risk) addSpread(each []float64, set *dataset.Set) {
 // difference is a difference of risks with its interval.
 func (x *risk) difference(set *dataset.Set, level float64) *report.Difference {
 	freedom := calibration.Effective(set.N(), set.Weights, set.Groups) - 1
-	if x.freedom > 0 {
-		freedom = math.Min(freedom, x.freedom)
-	}
+	freedom = math.Min(freedom, cmp.Or(x.degrees(set, true), freedom))
 	d := calibration.Student(x.error, x.se, math.Max(1, freedom), level)
 	if d.By = "examples"; x.inner != nil {
 		d.By = "nested folds"
@@ -243,16 +241,32 @@ func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err er
 	}
 }
 
+// degrees are the degrees of freedom of the standard error, 0 for many: the fewest of those of a spread over
+// folds (addSpread), of the groups, and of losses without a bound of their law.
+func (x *risk) degrees(set *dataset.Set, unbounded bool) float64 {
+	freedom := cmp.Or(x.freedom, math.Inf(1))
+	if set.Groups != nil {
+		units := calibration.Effective(set.N(), set.Weights, set.Groups)
+		freedom = math.Min(freedom, math.Max(1, units-1))
+	}
+	if unbounded {
+		freedom = math.Min(freedom, calibration.Freedom(x.each, set.Weights, set.Groups))
+	}
+	if math.IsInf(freedom, 1) {
+		return 0
+	}
+	return freedom
+}
+
 // quoteOf is the quote of a risk, with an interval of a level.
 func (x *risk) quoteOf(testLoss string, set *dataset.Set, level float64) report.Quote {
-	units, freedom := calibration.Effective(set.N(), set.Weights, set.Groups), x.freedom
-	if set.Groups != nil {
-		freedom = math.Max(1, units-1)
-	}
+	units := calibration.Effective(set.N(), set.Weights, set.Groups)
 	quote := report.NewQuote(testLoss, report.Number(x.error), &report.Quality{
 		ExampleSE: report.Number(x.se), Effective: units}, nil)
+	share := testLoss == (loss.ZeroOne{}).Name()
+	freedom := x.degrees(set, !share)
 	lower, upper := calibration.ErrorInterval(x.error, x.se, level, freedom)
-	if testLoss == (loss.ZeroOne{}).Name() {
+	if share {
 		lower, upper = calibration.ShareInterval(x.error, x.se, float64(set.N()), units, level, freedom)
 	}
 	quote.Lower, quote.Upper = report.NumberOf(lower), report.NumberOf(upper)

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,15 +47,8 @@ func (s *Study) AddMeasure(ctx context.Context, a *report.Answer, seed uint64, l
 		return
 	}
 	set, m, y := s.Model.Set, s.Measure, s.Model.Y
-	units, freedom := calibration.Effective(set.N(), set.Weights, set.Groups), x.judged.freedom
-	if set.Groups != nil {
-		freedom = math.Max(1, units-1)
-	}
-	if each := x.judged.each; m.Name == calibration.ByCost && floats.Sum(each) > 0 {
-		// a few dear rows make most of the standard error
-		few := math.Max(1, calibration.Effective(set.N(), each, nil)-1)
-		freedom = cmp.Or(math.Min(freedom, few), few)
-	}
+	units := calibration.Effective(set.N(), set.Weights, set.Groups)
+	freedom := x.judged.degrees(set, m.Name == calibration.ByCost || m.Name == calibration.ByLogLoss)
 	mean, se := x.judged.error, x.judged.se
 	lower, upper := m.Interval(mean, se, float64(set.N()), units, level, freedom)
 	a.Judged = &report.Measured{By: m.String(), Value: report.Number(m.Value(mean)), SE: report.Number(se),

@@ -3,6 +3,8 @@ package calibration
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -54,6 +56,39 @@ func NestedError(partitions []Nested, naive float64) (se, fall float64) {
 		return naive, fall
 	}
 	return math.Min(math.Sqrt(folds)*naive, se), fall
+}
+
+// fewestFreedom is the least degrees of freedom of a standard error, which a few rows may make up.
+const fewestFreedom = 3
+
+// Freedom is the degrees of freedom of the standard error of the weighted mean of losses, over rows or
+// groups: those by their fourth moment (Satterthwaite 1946), with the deviations u of the units,
+//
+//	2 (sum u^2)^2/(sum u^4 - (sum u^2)^2/units),
+//
+// and of losses above 0 one less than the effective number (sum v)^2/sum v^2 of the units that make them up,
+// if that is less; at least three.
+func Freedom(each, weights []float64, group []int) float64 {
+	n := len(each)
+	off, sums := make([]float64, n), make([]float64, n)
+	mean, unit := stat.Mean(each, weights), 0
+	for i, e := range each {
+		if unit = i; group != nil {
+			unit = group[i]
+		}
+		off[unit] += WeightOf(weights, i) * (e - mean)
+		sums[unit] += WeightOf(weights, i) * e
+	}
+	square := floats.Dot(off, off)
+	floats.Mul(off, off)
+	freedom := 2 * square * square / (floats.Dot(off, off) - square*square/Effective(n, weights, group))
+	if !(freedom > 0) { // all are equal
+		freedom = math.Inf(1)
+	}
+	if total := floats.Sum(sums); floats.Min(each) >= 0 && total > 0 {
+		freedom = math.Min(freedom, total*total/floats.Dot(sums, sums)-1)
+	}
+	return math.Max(fewestFreedom, freedom)
 }
 
 // quantile is the number of standard errors to each side of an interval: by the normal law, or by Student's

@@ -80,3 +80,25 @@ func TestNestedFall(t *testing.T) {
 		t.Errorf("all rows are off by %v, standard error %v", off, se)
 	}
 }
+
+// TestFreedom: squares of n normal numbers, whose fourth central moment is 15 times the square of their
+// variance, have n/7 degrees of freedom; losses of ten groups at most nine; where one row makes up most,
+// three.
+func TestFreedom(t *testing.T) {
+	const n = 70000
+	rng := rand.New(rand.NewPCG(1, 2))
+	each, group := make([]float64, n), make([]int, n)
+	for i := range each {
+		each[i], group[i] = math.Pow(rng.NormFloat64(), 2), i%10
+	}
+	if f := Freedom(each, nil, nil); math.Abs(f-n/7) > n/70 {
+		t.Errorf("%g degrees of freedom of %d squares", f, n)
+	}
+	if f := Freedom(each, nil, group); f < 8.9 || f > 9 {
+		t.Errorf("%g degrees of freedom of ten groups", f)
+	}
+	each[0] = 1e9
+	if f := Freedom(each, nil, nil); f != 3 {
+		t.Errorf("%g degrees of freedom of one row", f)
+	}
+}

@@ -3,7 +3,6 @@ package answer
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"bootbench/internal/dataset"
@@ -12,18 +11,6 @@ import (
 	"bootbench/linalg"
 	"bootbench/loss"
 )
-
-// withoutFeature is a set whose inputs lack a feature.
-func withoutFeature(s *dataset.Set, feature int) *dataset.Set {
-	x := linalg.NewMatrix(s.N(), s.D()-1)
-	for i := range s.N() {
-		copy(x.Row(i), s.X.Row(i)[:feature])
-		copy(x.Row(i)[feature:], s.X.Row(i)[feature+1:])
-	}
-	other := *s
-	other.X, other.Features = x, slices.Delete(slices.Clone(s.Features), feature, feature+1)
-	return &other
-}
 
 // TestColumns: the difference without a column is that of the errors of models that are trained one by one
 // without each fold, on data that have the column and on data that lack it; a column whose values are the
@@ -55,14 +42,8 @@ func TestColumns(t *testing.T) {
 		}
 		errorOn := func(set *dataset.Set) (sum float64) {
 			for _, rows := range folds {
-				var others []int
-				for i := range n {
-					if !slices.Contains(rows, i) {
-						others = append(others, i)
-					}
-				}
 				one := s.Model.Spec
-				one.Set = set.Subset(others)
+				one.Set = without(set, rows)
 				f := testutil.Must(predictionsOf(t.Context(), s, one, set.Subset(rows)))(t)
 				for k, i := range rows {
 					y := set.Columns[0].Y[i]
@@ -79,8 +60,8 @@ func TestColumns(t *testing.T) {
 			t.Fatalf("%s: columns %+v", c.loss.Name(), r.Columns)
 		}
 		for _, one := range r.Columns {
-			feature := int(one.Column[1] - '1')
-			want := errorOn(withoutFeature(set, feature)) - errorOn(set)
+			column := set.FeatureColumns()[one.Column[1]-'1']
+			want := errorOn(set.Without(column)) - errorOn(set)
 			if got := float64(one.Without.Value); math.Abs(got-want) > 1e-5 {
 				t.Errorf("%s without %s: %v, trained one by one %v", c.loss.Name(), one.Column, got, want)
 			}
@@ -117,13 +98,7 @@ func TestColumnsOfChosenScales(t *testing.T) {
 	}
 	sum := 0.0
 	for r, rows := range j.folds[:10] {
-		var others []int
-		for i := range n {
-			if !slices.Contains(rows, i) {
-				others = append(others, i)
-			}
-		}
-		chosen := testutil.Must(s.chooseAfresh(t.Context(), s.Model.Set.Subset(others)))(t)
+		chosen := testutil.Must(s.chooseAfresh(t.Context(), without(s.Model.Set, rows)))(t)
 		for k, l := range chosen.Kernel.LengthScale {
 			if l != j.specs[r].Kernel.LengthScale[k] {
 				t.Fatalf("fold %d: scales %v, chosen again %v", r, j.specs[r].Kernel.LengthScale,

@@ -1,7 +1,7 @@
 package answer
 
 import (
-	"math"
+	"slices"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
@@ -9,7 +9,6 @@ import (
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
-	"bootbench/solver"
 )
 
 // Methods of intervals of observations.
@@ -48,52 +47,33 @@ func (i Intervals) closedForm(m *model.Model, scheme resample.Scheme) bool {
 // choice (Study.choose). mean and unit turn predictions of the fit into predictions of the target.
 func jackknifed(r *model.Refits, scores calibration.Scores, group []int, in *dataset.Inputs, level float64,
 	residuals Residuals, choice, mean, unit float64) (*trained, error) {
-	if err := calibration.CheckLevel(level); err != nil {
-		return nil, model.InputError(err)
-	}
-	n := in.N()
-	t := &trained{make([]float64, n), make([]float64, n), make([]float64, n), JackknifePlus}
-	scaled := residuals != PlainResiduals
-	errors := append([]float64(nil), r.Error...)
+	n, scaled, errors := in.N(), residuals != PlainResiduals, slices.Clone(r.Error)
 	for i := range errors {
 		if errors[i] *= choice; scaled {
 			errors[i] /= r.SD[i]
 		}
 	}
-	few := groupErrors(scores, errors, group, level)
-	if few != nil {
+	left, err := observe(errors, scores, group, level)
+	if err != nil {
+		return nil, err
+	}
+	t := &trained{make([]float64, n), make([]float64, n), make([]float64, n), JackknifePlus}
+	if left.few != nil {
 		t.method = StudentsGroups
 	}
 	return t, r.At(in, func(p int, f, sd float64, means, sds []float64) {
-		var i solver.Interval
-		if few != nil {
-			i.Low, i.High = few.Interval(level)
-			if !scaled {
-				sd = 1
-			}
-			i.Low, i.High = f+sd*i.Low, f+sd*i.High
-		} else {
-			without, residual := make([]float64, len(errors)), make([]float64, len(errors))
-			for row, u := range r.Unit {
-				without[row], residual[row] = means[u], math.Abs(errors[row])
-				if scaled {
-					residual[row] *= sds[u]
-				}
-			}
-			i.Low, i.High = scores.JackknifePlus(without, residual, level)
+		if !scaled {
+			sd = 1
 		}
+		i := left.interval(f, sd, func(row int) (float64, float64) {
+			u := r.Unit[row]
+			if !scaled {
+				return means[u], 1
+			}
+			return means[u], sds[u]
+		})
 		t.mean[p], t.lower[p], t.upper[p] = mean+unit*f, mean+unit*i.Low, mean+unit*i.High
 	})
-}
-
-// groupErrors are the errors of groups that are too few for quantiles at a level; nil for rows, for enough
-// groups, and for a single one.
-func groupErrors(scores calibration.Scores, errors []float64, group []int,
-	level float64) *calibration.GroupErrors {
-	if group == nil || scores.Check(level) == nil {
-		return nil
-	}
-	return calibration.NewGroupErrors(errors, scores.Weights, group)
 }
 
 // jackknife computes the trained model's predictions at new inputs and their intervals, nil if the question

@@ -350,3 +350,68 @@ func TestDecisions(t *testing.T) {
 		}
 	}
 }
+
+// TestClassesAsElsewhere: trained without every third row of iris, votes of pairs are the labels of
+// svm-predict (LIBSVM, tolerance 1e-8), and fields of one class against the others the decision values of
+// scikit-learn's OneVsRestClassifier.
+func TestClassesAsElsewhere(t *testing.T) {
+	set := testutil.Must(dataset.Open("iris"))(t)
+	out := every(3, set.N())
+	rest := slices.DeleteFunc(every(1, set.N()), func(i int) bool { return i%3 == 0 })
+	spec := model.NewSpec(set.Subset(rest), loss.Hinge{C: 0.05})
+	spec.Kernel.Gamma, spec.Standardize, spec.Bias = 1, false, true
+	trained := testutil.Must(testutil.Must(answer.New(t.Context(), spec, nil))(t).Train(t.Context()))(t)
+	spec.Pairs = true
+	pairs := testutil.Must(testutil.Must(answer.New(t.Context(), spec, nil))(t).Train(t.Context()))(t)
+	got := testutil.Must(answer.PredictBy(pairs, set.Subset(out), loss.ZeroOne{}, &answer.Question{}))(t)
+	var wrong []int
+	for i, row := range out {
+		if got.Points.Class[i] != set.Levels()[int(set.Targets(0)[row])] {
+			wrong = append(wrong, row)
+		}
+	}
+	if !slices.Equal(wrong, []int{57, 60, 72, 93}) {
+		t.Errorf("votes of pairs are wrong at rows %v", wrong)
+	}
+	want := [][]float64{{0.6606875, -0.7806172, -1.0028675}, {-1.0401480, -0.5159272, -1.0423241},
+		{-1.0453278, -0.8414183, -0.0310010}} // of classes, at rows 0, 60, 120
+	for k, one := range trained.All() {
+		for i, v := range testutil.Must(one.Predict(set.Subset([]int{0, 60, 120})))(t) {
+			if math.Abs(v-want[k][i]) > 2e-3 {
+				t.Errorf("class %d, row %d: field %v, scikit-learn %v", k, i, v, want[k][i])
+			}
+		}
+	}
+}
+
+// TestRareClass: where a class has one row, the choice without it sees only classes that have rows; a choice
+// of the same model gives the decisions of that model, for each class against the others and for pairs.
+func TestRareClass(t *testing.T) {
+	set := threeClasses(t).Head(30)
+	y := set.Columns[0].Y
+	for i := range y {
+		y[i] = float64(i % 2)
+	}
+	y[7] = 2
+	for _, pairs := range []bool{false, true} {
+		spec := model.NewSpec(set, loss.Hinge{C: 2})
+		spec.Pairs, spec.Standardize = pairs, false
+		v := answer.Validation{Design: resample.Design{N: set.N()}, Folds: 5}
+		study := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+		want := testutil.Must(study.CrossValidate(t.Context(), v))(t)
+		v.Choose = func(_ context.Context, of *dataset.Set) (model.Spec, error) {
+			for k, name := range of.Levels() {
+				if !slices.Contains(of.Columns[0].Y, float64(k)) {
+					t.Errorf("no row of %s", name)
+				}
+			}
+			other := spec
+			other.Set = of
+			return other, nil
+		}
+		got := testutil.Must(study.CrossValidate(t.Context(), v))(t)
+		if !slices.Equal(got.Points.Class, want.Points.Class) {
+			t.Errorf("pairs %v: %v, want %v", pairs, got.Points.Class, want.Points.Class)
+		}
+	}
+}

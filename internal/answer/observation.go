@@ -49,83 +49,78 @@ func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs
 	}
 	defer release()
 	chi, _ := engine.Diag()
+	spread := spreads(variances, unit)
 	residual, shift := make([]float64, len(outOfBag)), make([]float64, len(outOfBag))
 	for i, mean := range outOfBag {
-		residual[i] = m.Y[i] - mean
+		residual[i] = (m.Y[i] - mean) / spread(variances[i])
 		shift[i] = (mean - s.Mean[m.Site[i]]) / chi[m.Site[i]]
 	}
-	left, err := observe(m.Set, residual, variances, m.Set.Weights, m.Set.Groups, level, unit)
+	left, err := observe(residual, scoresOf(m.Set), m.Set.Groups, level)
 	if err != nil {
 		return nil, err
 	}
 	intervals := make([]solver.Interval, in.N())
 	err = m.EachResponse(engine, in, func(p int, _, g []float64) {
-		without, mean := make([]float64, len(shift)), floats.Dot(g, s.SiteMean)
-		for i, by := range shift {
-			without[i] = mean + g[m.Site[i]]*by
+		mean, variance := floats.Dot(g, s.SiteMean), 0.0
+		for site, u := range s.SiteVariance {
+			variance += g[site] * g[site] * u // M03-48
 		}
-		intervals[p] = left.interval(without, mean, predictionVariance(g, s.SiteVariance))
+		at := spread(variance)
+		intervals[p] = left.interval(mean, at, func(i int) (float64, float64) {
+			return mean + g[m.Site[i]]*shift[i], at
+		})
 	})
 	return intervals, err
 }
 
-// predictionVariance is that over resamples at a new input of response g (M03-48).
-func predictionVariance(g, u []float64) (sum float64) {
-	for site, v := range u {
-		sum += g[site] * g[site] * v
+// spreads is the unit of errors where predictions have a variance over resamples, given the variances at the
+// left-out examples.
+func spreads(variances []float64, unit Residuals) func(variance float64) float64 {
+	typical := stat.Mean(variances, nil)
+	return func(variance float64) float64 {
+		if unit == ScaledResiduals && typical > 0 {
+			return math.Sqrt((variance + typical) / typical)
+		}
+		return 1
 	}
-	return sum
 }
 
 // observed are the errors of left-out examples, for intervals.
 type observed struct {
-	error, variance []float64 // y_i - m_{-i}, and the variance over the same resamples
-	typical         float64   // mean of variance
-	scores          calibration.Scores
-	few             *calibration.GroupErrors // of few groups, in units of spread; nil: quantiles
-	level           float64
-	unit            Residuals
+	error  []float64 // y_i - m_{-i}, in units of the spread there
+	scores calibration.Scores
+	few    *calibration.GroupErrors // of groups that are too few for quantiles at the level; nil: quantiles
+	level  float64
 }
 
-// observe has the errors of those examples of a set that were left out, with their weights and groups. It
-// refuses a level outside (0, 1).
-func observe(set *dataset.Set, errors, variance, weights []float64, group []int, level float64,
-	unit Residuals) (*observed, error) {
+// observe has the errors of left-out examples, with their scores and groups. It refuses a level outside (0,
+// 1).
+func observe(errors []float64, scores calibration.Scores, group []int, level float64) (*observed, error) {
 	if err := calibration.CheckLevel(level); err != nil {
 		return nil, model.InputError(err)
 	}
-	o := &observed{errors, variance, stat.Mean(variance, nil), scoresOf(set), nil, level, unit}
-	o.scores.Weights = weights
-	in := make([]float64, len(errors))
-	for i, e := range errors {
-		in[i] = e / o.spread(variance[i])
+	o := &observed{errors, scores, nil, level}
+	if group != nil && scores.Check(level) != nil {
+		o.few = calibration.NewGroupErrors(errors, scores.Weights, group) // nil for a single group
 	}
-	o.few = groupErrors(o.scores, in, group, level)
 	return o, nil
 }
 
-// spread is the unit of errors where predictions have a variance.
-func (o *observed) spread(variance float64) float64 {
-	if o.unit == ScaledResiduals && o.typical > 0 {
-		return math.Sqrt((variance + o.typical) / o.typical)
-	}
-	return 1
-}
-
-// interval is the interval at a new input, given its predictions without each example, their mean over all
-// resamples and its variance.
-func (o *observed) interval(without []float64, mean, variance float64) (i solver.Interval) {
-	at := o.spread(variance)
+// interval is the interval at a new input, given mean and spread of the predictions there, and of those
+// without each example.
+func (o *observed) interval(mean, spread float64, without func(i int) (mean, spread float64)) (
+	at solver.Interval) {
 	if o.few != nil {
 		low, high := o.few.Interval(o.level)
-		return solver.Interval{Low: mean + at*low, High: mean + at*high}
+		return solver.Interval{Low: mean + spread*low, High: mean + spread*high}
 	}
-	residual := make([]float64, len(o.error))
-	for j, e := range o.error {
-		residual[j] = math.Abs(e) * at / o.spread(o.variance[j])
+	means, residuals := make([]float64, len(o.error)), make([]float64, len(o.error))
+	for i, e := range o.error {
+		means[i], residuals[i] = without(i)
+		residuals[i] *= math.Abs(e)
 	}
-	i.Low, i.High = o.scores.JackknifePlus(without, residual, o.level)
-	return i
+	at.Low, at.High = o.scores.JackknifePlus(means, residuals, o.level)
+	return at
 }
 
 // Replicates stores the fits of retraining or refinement (their OnFit), with the examples that each lacks: 8
@@ -188,27 +183,30 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 		}
 		residual, variance = append(residual, m.Y[i]-mean[site]), append(variance, squares)
 		means = append(means, mean)
-		if m.Set.Weights != nil {
-			weights = append(weights, m.Set.Weights[i])
-		}
+		weights = append(weights, calibration.WeightOf(m.Set.Weights, i))
 		if m.Set.Groups != nil {
 			group = append(group, m.Set.Groups[i])
 		}
 	}
-	left, err := observe(m.Set, residual, variance, weights, group, level, unit)
+	spread, scores := spreads(variance, unit), scoresOf(m.Set)
+	for i, v := range variance {
+		residual[i] /= spread(v)
+	}
+	scores.Weights = weights
+	left, err := observe(residual, scores, group, level)
 	if err != nil {
 		return nil, err
 	}
 	intervals := make([]solver.Interval, fits.Cols-m.Sites())
 	linalg.Parallel(len(intervals), func(p int) {
-		at, without := m.Sites()+p, make([]float64, len(means))
-		for i, mean := range means {
-			without[i] = mean[at]
+		place, all := m.Sites()+p, make([]float64, fits.Rows)
+		for b := range all {
+			all[b] = fits.Data[b*fits.Stride+place]
 		}
-		all := make([]float64, fits.Rows)
-		blas64.Copy(blas64.Vector{N: fits.Rows, Inc: fits.Stride, Data: fits.Data[at:]},
-			blas64.Vector{N: fits.Rows, Inc: 1, Data: all})
-		intervals[p] = left.interval(without, stat.Mean(all, nil), stat.PopVariance(all, nil))
+		at := spread(stat.PopVariance(all, nil))
+		intervals[p] = left.interval(stat.Mean(all, nil), at, func(i int) (float64, float64) {
+			return means[i][place], at
+		})
 	})
 	return intervals, nil
 }

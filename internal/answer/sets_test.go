@@ -2,14 +2,11 @@ package answer
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/testutil"
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -19,21 +16,9 @@ import (
 // The predicted class stays. With so few rows that no level is that low, all classes stay.
 func TestSets(t *testing.T) {
 	const n, fresh = 36, 12
-	for _, levels := range [][]string{{"-1", "1"}, {"ash", "elm", "oak"}} {
-		rng := rand.New(rand.NewPCG(3, 8))
-		table := func(n int) *dataset.Set {
-			x, y := linalg.NewMatrix(n, 2), make([]float64, n)
-			for i := range n {
-				y[i] = float64(i % len(levels))
-				a := 2 * math.Pi * y[i] / float64(len(levels))
-				x.Row(i)[0] = math.Cos(a) + 0.7*rng.NormFloat64()
-				x.Row(i)[1] = math.Sin(a) + 0.7*rng.NormFloat64()
-			}
-			s := testutil.Must(dataset.New(x, y))(t)
-			s.Columns[0].Levels = levels
-			return s
-		}
-		set, in := table(n), table(fresh)
+	for _, classes := range []int{2, 3} {
+		set, in := tableOf(t, n, classes, 1, 3), tableOf(t, fresh, classes, 1, 4)
+		levels := set.Levels()
 		spec := model.NewSpec(set, loss.Hinge{C: 1})
 		spec.Kernel.Gamma = 0.5
 		s := testutil.Must(New(t.Context(), spec, nil))(t)
@@ -60,14 +45,8 @@ func TestSets(t *testing.T) {
 			return f[class][row] - other
 		}
 		for _, rows := range folds {
-			var others []int
-			for i := range n {
-				if !slices.Contains(rows, i) {
-					others = append(others, i)
-				}
-			}
 			one := s.Model.Spec
-			one.Set = set.Subset(others)
+			one.Set = without(set, rows)
 			own := testutil.Must(predictionsOf(t.Context(), s, one, set.Subset(rows)))(t)
 			at := testutil.Must(predictionsOf(t.Context(), s, one, in))(t)
 			for p := range above {
@@ -90,7 +69,9 @@ func TestSets(t *testing.T) {
 				for k, name := range levels {
 					if above[p][k] < int(math.Ceil(level*(n+1))) || name == a.Points.Class[p] {
 						want = append(want, name)
-						covered += float64(indicator(in.Columns[0].Y[p] == float64(k))) / fresh
+						if in.Columns[0].Y[p] == float64(k) {
+							covered += 1. / fresh
+						}
 					}
 				}
 				if sizes += len(got); !slices.Equal(got, want) {
@@ -108,11 +89,4 @@ func TestSets(t *testing.T) {
 			t.Errorf("%d classes in all sets", sizes)
 		}
 	}
-}
-
-func indicator(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

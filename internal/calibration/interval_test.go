@@ -10,10 +10,19 @@ import (
 	"bootbench/internal/calibration"
 )
 
-// TestJackknifePlusCounts: the ends are what Barber et al. define them by, counts: at least
-// level (n+1) of the values m_i + R_i are at most the upper end, and fewer are below it; the
-// same for -m_i + R_i and the lower end.
+// TestJackknifePlusCounts: the ends are what Barber et al. define them by, counts: at least level (n+1) of
+// the values m_i + R_i are at most the upper end, and fewer are below it; the same for -m_i + R_i and the
+// lower end. A level that the examples cannot support is refused with one that they can.
 func TestJackknifePlusCounts(t *testing.T) {
+	for _, level := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
+		if calibration.NewScores(1000, nil, nil).Check(level) == nil {
+			t.Errorf("level %v is taken", level)
+		}
+	}
+	err := calibration.NewScores(18, nil, nil).Check(0.95)
+	if !strings.Contains(err.Error(), "at most 0.947") {
+		t.Errorf("18 examples: %v", err)
+	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n < 60; n++ {
 		for _, level := range []float64{0.5, 0.8, 0.9, 0.95} {
@@ -51,24 +60,6 @@ func indicator(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// TestCheckLevel: what is refused says what would do.
-func TestCheckLevel(t *testing.T) {
-	for _, level := range []float64{0, 1, -1, 2, math.NaN(), math.Inf(1)} {
-		if calibration.NewScores(1000, nil, nil).Check(level) == nil {
-			t.Errorf("level %v is taken", level)
-		}
-	}
-	for level, least := range map[float64]int{0.8: 4, 0.9: 9, 0.95: 19, 0.99: 99} {
-		if err := calibration.NewScores(least, nil, nil).Check(level); err != nil {
-			t.Error(err)
-		}
-		err := calibration.NewScores(least-1, nil, nil).Check(level)
-		if err == nil || !strings.Contains(err.Error(), "of at most 0.") {
-			t.Errorf("level %v of %d examples: %v", level, least-1, err)
-		}
-	}
 }
 
 // TestBoundsGrowWithLevel: an interval of a higher level contains that of a lower one, down to two examples,

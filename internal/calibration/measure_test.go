@@ -13,8 +13,9 @@ import (
 	"bootbench/loss"
 )
 
-// TestMeasures: the means of the losses are the area under the ROC curve, ties and weights included, the
-// balanced error, the log loss and the cost of the labels by the left-out probabilities.
+// TestMeasures: the means of the losses are the area under the ROC curve, which is the weight of the pairs
+// that are in order, ties counting half, the balanced error, the log loss and the cost of the labels by the
+// left-out probabilities.
 func TestMeasures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	const n = 60
@@ -24,7 +25,18 @@ func TestMeasures(t *testing.T) {
 		f[i], weights[i] = math.Round(3*(rng.NormFloat64()+y[i]/2))/3, 0.5+rng.Float64()
 	}
 	for _, w := range [][]float64{nil, weights} {
-		_, _, area := calibration.ROC(f, y, w)
+		ordered, pairs := 0.0, 0.0
+		for i := range f {
+			for j := range f {
+				if of := calibration.WeightOf(w, i) * calibration.WeightOf(w, j); y[i] > y[j] {
+					ordered, pairs = ordered+of*(indicator(f[i] > f[j])+0.5*indicator(f[i] == f[j])), pairs+of
+				}
+			}
+		}
+		x, z, area := calibration.ROC(f, y, w)
+		if math.Abs(area-ordered/pairs)+x[0]+1-z[len(z)-1] > 1e-12 {
+			t.Errorf("area %v, want %v; curve from %v to %v", area, ordered/pairs, x[0], z[len(z)-1])
+		}
 		p := calibration.CrossFit(f, y, w)
 		logLoss, _ := calibration.Judge(p, y, w)
 		var cost, off []float64
@@ -62,6 +74,9 @@ func TestMeasures(t *testing.T) {
 		}
 	}
 	few := []float64{1, 1, -1}
+	if curve, _, _ := calibration.ROC(few[:2], few[:2], nil); curve != nil {
+		t.Error("a curve of one class")
+	}
 	if each, _ := (calibration.Measure{Name: calibration.ByAUC}).Losses(few, few, nil); each != nil {
 		t.Error("a class of one row is measured")
 	}

@@ -66,18 +66,9 @@ func TestLogisticIsTheMinimum(t *testing.T) {
 	}
 }
 
-// TestSeparatedClasses: the slope is finite, and no probability passes Platt's targets.
-func TestSeparatedClasses(t *testing.T) {
-	field, label := []float64{-3, -2, -1, 1, 2, 3, 4}, []float64{-1, -1, -1, 1, 1, 1, 1}
-	c := testutil.Must(calibration.FitLogistic(field, label, nil))(t)
-	if low, high := c.Probability(-1), c.Probability(1); !(low > 0.1 && high < 0.9 && low < 0.5 &&
-		high > 0.5) {
-		t.Errorf("%v and %v beside the gap", low, high)
-	}
-}
-
-// TestNothingToLearn: fields that are alike, or point the wrong way, give the share of the label.
-func TestNothingToLearn(t *testing.T) {
+// TestExtremes: fields that are alike, or point the wrong way, give the share of the label; of separated
+// classes the slope is finite, and no probability passes Platt's targets.
+func TestExtremes(t *testing.T) {
 	label := []float64{-1, -1, -1, 1, 1, -1}
 	for _, field := range [][]float64{{2, 2, 2, 2, 2, 2}, {3, 4, 5, -1, -2, 3}} {
 		c, err := calibration.FitLogistic(field, label, nil)
@@ -85,6 +76,11 @@ func TestNothingToLearn(t *testing.T) {
 		if err != nil || c.Name() != "constant" || math.Abs(c.Probability(9)-0.36) > 0.04 {
 			t.Errorf("%v: %v %v", field, c, err)
 		}
+	}
+	c := testutil.Must(calibration.FitLogistic([]float64{-3, -2, -1, 1, 2, -1.5}, label, nil))(t)
+	low, high := c.Probability(-1), c.Probability(1)
+	if !(0.1 < low && low < 0.5 && 0.5 < high && high < 0.9) {
+		t.Errorf("%v and %v beside the gap", low, high)
 	}
 	if _, err := calibration.FitLogistic([]float64{1, 2}, []float64{1, 1}, nil); !errors.Is(err,
 		calibration.ErrOneClass) {

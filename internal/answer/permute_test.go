@@ -13,7 +13,6 @@ import (
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
-	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -82,40 +81,6 @@ func TestPValue(t *testing.T) {
 			if want := asGood / (1 + permutations); math.Abs(float64(*a.PValue)-want) > 1e-12 {
 				t.Errorf("%s, %s: p-value %v, one by one %v", what, name, *a.PValue, want)
 			}
-		}
-	}
-}
-
-// TestRareClass: where a class has one row, the choice without it sees only classes that have rows; a choice
-// of the same model gives the decisions of that model, for each class against the others and for pairs.
-func TestRareClass(t *testing.T) {
-	set := threeClasses(t).Head(30)
-	y := set.Columns[0].Y
-	for i := range y {
-		y[i] = float64(i % 2)
-	}
-	y[7] = 2
-	for _, pairs := range []bool{false, true} {
-		spec := model.NewSpec(set, loss.Hinge{C: 2})
-		spec.Pairs, spec.Standardize = pairs, false
-		v := answer.Validation{Design: resample.Design{N: set.N()}, Folds: 5, Repeats: 1}
-		validate := func() *report.Answer {
-			study := testutil.Must(answer.New(t.Context(), spec, nil))(t)
-			return testutil.Must(study.CrossValidate(t.Context(), v))(t)
-		}
-		want := validate()
-		v.Choose = func(_ context.Context, of *dataset.Set) (model.Spec, error) {
-			for k, name := range of.Levels() {
-				if !slices.Contains(of.Columns[0].Y, float64(k)) {
-					t.Errorf("no row of %s", name)
-				}
-			}
-			other := spec
-			other.Set = of
-			return other, nil
-		}
-		if got := validate(); !slices.Equal(got.Points.Class, want.Points.Class) {
-			t.Errorf("pairs %v: %v, want %v", pairs, got.Points.Class, want.Points.Class)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package fits
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 
@@ -75,25 +76,21 @@ type Memory interface {
 // ErrElsewhere: another process makes a fit, so that averages are not known yet.
 var ErrElsewhere = errors.New("fits are missing that other processes make")
 
-// withDefaults sets the defaults for a plan of that period, and refuses negative numbers.
-func (s Settings) withDefaults(period int) (Settings, error) {
+// complete sets the defaults of a problem and its settings, and refuses negative numbers.
+func complete(p Problem, s Settings) (Problem, Settings, error) {
+	if p.Site == nil && p.Sites == 0 {
+		p.Sites = len(p.Y)
+	}
+	period := p.Plan.Period()
 	if period > 1 {
 		s.MaxSkipped = 0
 	}
-	err := errors.Join(
+	err := cmp.Or(p.Site.Check(len(p.Y), p.Sites),
 		train.Default("the number of resamples", &s.Resamples, (DefaultResamples+period-1)/period*period),
 		train.Default("the number of workers", &s.Workers, runtime.GOMAXPROCS(0)))
 	s.Workers = min(s.Workers, s.Resamples)
-	return s, err
+	return p, s, err
 }
 
 // inputs is the number of predictions of a fit.
 func (p *Problem) inputs() int { return p.Sites + p.Extra }
-
-// withDefaults sets the number of sites.
-func (p Problem) withDefaults() (Problem, error) {
-	if p.Site == nil && p.Sites == 0 {
-		p.Sites = len(p.Y)
-	}
-	return p, p.Site.Check(len(p.Y), p.Sites)
-}

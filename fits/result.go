@@ -116,7 +116,7 @@ type Stats struct {
 	// FitTime/Fits is the time of one retraining with one BLAS thread.
 	Fits    int
 	FitTime time.Duration
-	// Elapsed is the wall time of the run, without the creation of trainers.
+	// Elapsed is the wall time of the run.
 	Elapsed time.Duration
 }
 

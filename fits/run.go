@@ -16,11 +16,8 @@ import (
 //
 // Meanwhile BLAS uses one thread per call, a setting of the process that is restored at the end.
 func Train(ctx context.Context, p Problem, t Trainers, s Settings) (iter.Seq[*Fit], error) {
-	p, err := p.withDefaults()
+	p, s, err := complete(p, s)
 	if err != nil {
-		return nil, err
-	}
-	if s, err = s.withDefaults(p.Plan.Period()); err != nil {
 		return nil, err
 	}
 	r := &run{problem: &p, settings: &s, trainers: t}
@@ -36,6 +33,24 @@ func Train(ctx context.Context, p Problem, t Trainers, s Settings) (iter.Seq[*Fi
 		workers = append(workers, w)
 	}
 	return r.fits(ctx, workers), nil
+}
+
+// each passes the fits of p to take, in their order, for Progress as those after done of total.
+func each(ctx context.Context, p Problem, t Trainers, s Settings, done, total int,
+	take func(*Fit) error) error {
+	trained, err := Train(ctx, p, t, s)
+	if err != nil {
+		return err
+	}
+	for f := range trained {
+		if err := take(f); err != nil {
+			return err
+		}
+		if done++; s.Progress != nil {
+			s.Progress(done, total)
+		}
+	}
+	return nil
 }
 
 // Run averages over the fits of p.
@@ -54,43 +69,55 @@ func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Averages, err
 // RunPath is Run for each factor of a path (resample.Path) of the fits of p; the trainers are those of Along.
 func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Settings) (results []*Averages,
 	err error) {
-	if p, err = p.withDefaults(); err != nil {
+	if p, s, err = complete(p, s); err != nil {
 		return nil, err
 	}
-	if s, err = s.withDefaults(p.Plan.Period()); err != nil {
-		return nil, err
-	}
-	path, along, places := p, s, make([]*Series, max(1, len(factors)))
+	path, along, places := p, s, make([]*series, max(1, len(factors)))
 	if along.Resamples *= len(places); factors != nil {
 		path.Plan = resample.Path{Plan: p.Plan, Factors: factors}
 	}
-	trained, err := Train(ctx, path, t, along)
+	for k := range places {
+		places[k] = newSeries(newPlain(&p, s.Tests), &p, &s)
+	}
+	err = each(ctx, path, t, along, 0, along.Resamples, func(f *Fit) error {
+		place := places[f.Number%len(places)]
+		f.Number /= len(places)
+		return place.take(f)
+	})
 	if err != nil {
 		return nil, err
 	}
-	for k := range places {
-		places[k] = NewSeries(newPlain(&p, s.Tests), &p, &s)
-	}
-	start, done := time.Now(), 0
-	for f := range trained {
-		place := f.Number % len(places)
-		f.Number /= len(places)
-		if err := places[place].Take(f); err != nil {
-			return nil, err
-		}
-		if done++; s.Progress != nil {
-			s.Progress(done, along.Resamples)
-		}
-	}
 	for _, one := range places {
-		if err := one.Close(s.Resamples); err != nil {
+		r, err := one.close(s.Resamples)
+		if err != nil {
 			return nil, err
 		}
-		r := one.Averages(s.Resamples)
-		r.Stats.Workers, r.Stats.Elapsed = s.Workers, time.Since(start)/time.Duration(len(places))
+		r.Stats.Elapsed /= time.Duration(len(places))
 		results = append(results, r)
 	}
 	return results, nil
+}
+
+// Estimate passes the fits of p to an estimator: Settings.Resamples of them, and then, if more is set, up to
+// the number that it returns for the averages so far, until that is no larger. It ends as Run does.
+func Estimate(ctx context.Context, p Problem, t Trainers, e Estimator, s Settings,
+	more func(*Averages) (resamples int)) (*Averages, error) {
+	p, s, err := complete(p, s)
+	if err != nil {
+		return nil, err
+	}
+	all, wanted, part := newSeries(e, &p, &s), s.Resamples, s
+	for all.done < wanted {
+		part.First, part.Resamples = s.First+all.done, wanted-all.done
+		if err := each(ctx, p, t, part, all.done, wanted, all.take); err != nil {
+			return nil, err
+		}
+		if all.done < wanted || more == nil {
+			break
+		}
+		wanted = max(wanted, more(e.Averages()))
+	}
+	return all.close(wanted)
 }
 
 // Estimator estimates averages over fits.
@@ -101,9 +128,10 @@ type Estimator interface {
 	Averages() *Averages
 }
 
-// Series is a sequence of fits and their outcomes.
-type Series struct {
-	Done      int // fits taken
+// series is a sequence of fits and their outcomes.
+type series struct {
+	done      int // fits taken
+	began     time.Time
 	estimator Estimator
 	problem   *Problem
 	settings  *Settings
@@ -112,14 +140,14 @@ type Series struct {
 	fitTime   time.Duration
 }
 
-// NewSeries returns an empty Series. It uses MaxSkipped, Resamples, Memory and OnFit of the settings.
-func NewSeries(e Estimator, p *Problem, s *Settings) *Series {
-	return &Series{estimator: e, problem: p, settings: s}
+// newSeries uses MaxSkipped, Resamples, Workers, Memory and OnFit of the settings.
+func newSeries(e Estimator, p *Problem, s *Settings) *series {
+	return &series{began: time.Now(), estimator: e, problem: p, settings: s}
 }
 
-// Take passes the next fit to the estimator. It skips a failed one, or returns its error if it must not.
-func (s *Series) Take(f *Fit) error {
-	s.Done++
+// take passes the next fit to the estimator. It skips a failed one, or returns its error if it must not.
+func (s *series) take(f *Fit) error {
+	s.done++
 	switch {
 	case errors.Is(f.Err, ErrElsewhere):
 		return nil
@@ -139,22 +167,14 @@ func (s *Series) Take(f *Fit) error {
 	return nil
 }
 
-// Close closes the memory of a series of that many fits, which is cancelled if it has fewer.
-func (s *Series) Close(wanted int) error {
-	if s.settings.Memory == nil {
-		return nil
-	}
-	return s.settings.Memory.Close(s.Done >= wanted)
-}
-
-func (s *Series) skip(f *Fit) error {
+func (s *series) skip(f *Fit) error {
 	failed := &FitError{Resample: f.Number, Err: f.Err}
 	var u *UnconvergedError
 	if !errors.As(f.Err, &u) ||
 		float64(len(s.skipped)+1) > s.settings.MaxSkipped*float64(s.settings.Resamples) {
 		if len(s.skipped) > 0 {
 			failed.Err = fmt.Errorf("%w; %d of %d resamples before it were skipped", f.Err, len(s.skipped),
-				s.Done-1)
+				s.done-1)
 		}
 		return failed
 	}
@@ -165,13 +185,20 @@ func (s *Series) skip(f *Fit) error {
 	return nil
 }
 
-// Averages is what the estimator says so far; wanted is the requested number of fits.
-func (s *Series) Averages(wanted int) *Averages {
+// close closes the memory of a series of that many fits, which is cancelled if it has fewer, and returns its
+// averages.
+func (s *series) close(wanted int) (*Averages, error) {
+	if s.settings.Memory != nil {
+		if err := s.settings.Memory.Close(s.done >= wanted); err != nil {
+			return nil, err
+		}
+	}
 	r := s.estimator.Averages()
 	r.Skipped, r.Empty, r.OneClass = s.skipped, s.kinds[Empty], s.kinds[OneClass]
-	r.Stats.Fits, r.Stats.FitTime = s.kinds[Trained], s.fitTime
-	if s.Done < wanted {
+	r.Stats = Stats{Workers: s.settings.Workers, Fits: s.kinds[Trained], FitTime: s.fitTime,
+		Elapsed: time.Since(s.began)}
+	if s.done < wanted {
 		r.Status = Cancelled
 	}
-	return r
+	return r, nil
 }

@@ -78,10 +78,11 @@ func Refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.S
 	if r, err = newRefinement(ctx, m, s, scheme, settings); err != nil {
 		return nil, err
 	}
-	r.warnings = append(r.warnings, fmt.Sprintf(
-		"fits in blocks differ from fits one by one by %.2g standard deviations: all resamples were trained "+
-			"one by one", off))
-	return r.refine(ctx)
+	if result, err = r.refine(ctx); err == nil {
+		result.Warnings = append(result.Warnings, fmt.Sprintf("fits in blocks differ from fits one by one by "+
+			"%.2g standard deviations: all resamples were trained one by one", off))
+	}
+	return result, err
 }
 
 // checkedFits is the number of resamples that are trained one by one if blocks contradict the theory.
@@ -89,7 +90,7 @@ const checkedFits = 6
 
 // allowedOff is the largest accepted root mean square difference between fits in blocks and one by one, in
 // standard deviations of the predictor. The error of single trainers of support vector machines is about 1e-2
-// (TestMatchesExactTrainers of package fits).
+// (TestBlocksAreSingleFits of package fits).
 const allowedOff = 0.1
 
 // offSingle is the root mean square difference of the first fits from single trainers', over the sites.
@@ -97,7 +98,7 @@ func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 	atSites := r.problem
 	atSites.Extra = 0
 	singles, err := fits.Train(ctx, atSites, fits.Single(exactTrainer(ctx, r.model, blas64.General{})),
-		fits.Settings{Resamples: min(checkedFits, r.series.Done), Workers: 1})
+		fits.Settings{Resamples: len(r.first), Workers: 1})
 	if err != nil {
 		return 0, err
 	}
@@ -117,44 +118,44 @@ func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 
 // refine trains the requested resamples, and estimates.
 func (r *refinement) refine(ctx context.Context) (*Retraining, error) {
-	start, target := time.Now(), r.settings.Resamples
-	for r.series.Done < target {
-		if err := r.extend(ctx, target); err != nil {
-			return nil, err
+	start, settings := time.Now(), r.settings.Settings
+	settings.OnFit = func(number int, weight, f []float64) {
+		if len(r.first) < checkedFits {
+			r.first = append(r.first, slices.Clone(f[:r.problem.Sites]))
 		}
-		if r.series.Done < target {
-			break
+		if r.settings.OnFit != nil {
+			r.settings.OnFit(number, weight, f)
 		}
-		target = r.next()
 	}
-	if err := r.series.Close(target); err != nil {
+	more := r.more
+	if r.settings.Accuracy == 0 {
+		more = nil
+	}
+	averages, err := fits.Estimate(ctx, r.problem, fits.Batch(r.trainer), r.estimator, settings, more)
+	if err != nil {
 		return nil, err
 	}
-	if done := r.series.Done; done < 2*r.period {
+	if done := averages.Resamples; done < 2*r.problem.Plan.Period() {
 		return nil, fmt.Errorf("%w after %d resamples, too few to estimate from", fits.ErrCancelled, done)
 	}
-	result := &Retraining{Averages: r.series.Averages(target), Method: Batch, Batch: r.trainer.Stats(),
+	result := &Retraining{Averages: averages, Method: Batch, Batch: r.trainer.Stats(),
 		Setup: start.Sub(r.began)}
 	if r.settings.Batch.Single {
 		result.Method = Single
 	}
-	result.Warnings = append(result.Warnings, r.warnings...)
-	result.Stats.Elapsed = time.Since(start)
 	return result, nil
 }
 
 // refinement is a Refine in progress.
 type refinement struct {
-	model    *Model
-	solution *solver.Solution
-	problem  fits.Problem
-	settings RefineSettings
-	trainer  *fits.Blocks
-	series   *fits.Series
-	began    time.Time
-	period   int
-	first    [checkedFits][]float64 // fits at the sites
-	warnings []string
+	model     *Model
+	solution  *solver.Solution
+	problem   fits.Problem
+	settings  RefineSettings
+	trainer   *fits.Blocks
+	estimator fits.Estimator
+	began     time.Time
+	first     [][]float64 // checkedFits at the sites
 }
 
 func newRefinement(ctx context.Context, m *Model, s *solver.Solution, scheme resample.Scheme,
@@ -197,10 +198,8 @@ func newRefinement(ctx context.Context, m *Model, s *solver.Solution, scheme res
 	if err != nil {
 		return nil, InputError(err)
 	}
-	r := &refinement{model: m, solution: s, began: began, problem: problem, settings: settings,
-		period: scheme.Period(), trainer: trainer}
-	r.series = fits.NewSeries(estimator, &r.problem, &r.settings.Settings)
-	return r, nil
+	return &refinement{model: m, solution: s, began: began, problem: problem, settings: settings,
+		trainer: trainer, estimator: estimator}, nil
 }
 
 // refineWorkers is the number of blocks trained at a time: settings.Workers, or if that is 0 the number of
@@ -224,44 +223,16 @@ func refineWorkers(m *Model, settings RetrainSettings) (int, error) {
 	}
 }
 
-// extend trains on the resamples up to target.
-func (r *refinement) extend(ctx context.Context, target int) error {
-	s := r.settings.Settings
-	s.First, s.Resamples = r.series.Done, target-r.series.Done
-	trained, err := fits.Train(ctx, r.problem, fits.Batch(r.trainer), s)
-	if err != nil {
-		return err
-	}
-	for f := range trained {
-		if f.Number < checkedFits {
-			r.first[f.Number] = slices.Clone(f.F[:r.problem.Sites])
-		}
-		if err := r.series.Take(f); err != nil {
-			return err
-		}
-		if s.Progress != nil {
-			s.Progress(r.series.Done, target)
-		}
-	}
-	return nil
-}
-
-// next is the number of resamples to continue to: that required by the standard error, at most three times
+// more is the number of resamples to continue to: that required by the standard error, at most three times
 // those done, since an early standard error may be too large. If the accuracy is reached, or cannot be, it is
 // the number done.
-func (r *refinement) next() int {
-	done := r.series.Done
-	if r.settings.Accuracy == 0 {
-		return done
-	}
-	test := r.series.Averages(done).Tests[0]
+func (r *refinement) more(averages *fits.Averages) int {
+	done := averages.Resamples
+	test := averages.Tests[0]
 	ratio := test.SE / (r.settings.Accuracy * test.Error)
-	if !(ratio > 1) {
-		return done
-	}
-	if done >= r.settings.MaxResamples {
+	if !(ratio > 1) || done >= r.settings.MaxResamples {
 		return done
 	}
 	wanted := math.Min(1.05*ratio*ratio, 3) * float64(done)
-	return whole(min(int(math.Ceil(wanted)), r.settings.MaxResamples), r.period)
+	return whole(min(int(math.Ceil(wanted)), r.settings.MaxResamples), r.problem.Plan.Period())
 }

@@ -79,8 +79,8 @@ func Refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.S
 		return nil, err
 	}
 	if result, err = r.refine(ctx); err == nil {
-		result.Warnings = append(result.Warnings, fmt.Sprintf("fits in blocks differ from fits one by one by "+
-			"%.2g standard deviations: all resamples were trained one by one", off))
+		result.Warnings = append(result.Warnings, fmt.Sprintf("fits in blocks differ from fits one by one "+
+			"by %.2g standard deviations: all resamples were trained one by one", off))
 	}
 	return result, err
 }

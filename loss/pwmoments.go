@@ -62,16 +62,9 @@ func (x *mixture) marginMoments(cav Cavity, sd float64) Moments {
 	}
 	likeliest := &x.rows[x.likeliest]
 	sum.reference = marginProx(cav.C, h, kink, math.Abs(likeliest.Slopes[left]), likeliest.Curvatures[left])
-	for i, p := range x.p {
-		steep, q, last := math.Abs(x.rows[i].Slopes[left]), x.rows[i].Curvatures[left], false
-		from := to
-		if steep > 0 {
-			z := to.Z - steep*scale
-			if last = x.rest != nil && isNegligible(z, to.Z, x.reach[i]); last {
-				p, z = x.rest[i], math.Inf(-1)
-			}
-			from = normal.TailAt(z)
-		}
+	for i := range x.p {
+		steep, q := math.Abs(x.rows[i].Slopes[left]), x.rows[i].Curvatures[left]
+		p, from, last := x.marginRow(i, steep*scale, &to)
 		slope := mapSlopeOf(q, cav.C)
 		below := from.Below()
 		sum.add(p, response{
@@ -89,6 +82,20 @@ func (x *mixture) marginMoments(cav Cavity, sd float64) Moments {
 	m := sum.moments()
 	m.Mean *= x.side
 	return m
+}
+
+// marginRow is the probability of row i, or of it and the steeper ones if the kink of its map is negligible,
+// the last; and the tail at this kink, a distance before the loss's.
+func (x *mixture) marginRow(i int, distance float64, to *normal.Tail) (p float64, from normal.Tail,
+	last bool) {
+	if distance == 0 {
+		return x.p[i], *to, false
+	}
+	z := to.Z - distance
+	if x.rest != nil && isNegligible(z, to.Z, x.reach[i]) {
+		return x.rest[i], normal.TailAt(math.Inf(-1)), true
+	}
+	return x.p[i], normal.TailAt(z), false
 }
 
 // marginProx is the proximal map (T3) at h of a loss of slope -steep and curvature q before the kink, 0

@@ -49,8 +49,6 @@ func (x *fixedPoint) fail(cause error) Status {
 const (
 	maxHalvings    = 8    // halvings of a step whose G does not factorise
 	singleMaxError = 2e-3 // largest error of single precision
-	// change of the cavities, in tolerances, up to which the two sides of T6 are compared
-	consistencyMaxChange = 100
 )
 
 // evaluate performs the sweep from the trial cavities and accepts the trial.
@@ -88,8 +86,7 @@ func (x *fixedPoint) updateResidual() error {
 	t := &x.trial
 	x.model.cavities(t.image, t.siteParams)
 	t.Distance, t.Residual = x.model.distance(t.image, t.cavities), x.model.maxChange(t.image, t.cavities)
-	// at larger distances only solveGeneral computes it, at the end
-	if t.Residual < consistencyMaxChange*x.run.settings.Tolerance {
+	if t.Residual <= x.run.settings.Tolerance { // else only solveGeneral computes it, at the end
 		maxNaN(&t.Residual, x.model.consistencyError(t.image, t.siteParams))
 	}
 	if math.IsNaN(t.Residual) || math.IsNaN(t.Distance) || math.IsInf(t.Distance, 0) {

@@ -172,25 +172,42 @@ func (s *siteModel) eachMoments(x cavities, f func(i int, cav loss.Cavity, m los
 	})
 }
 
-// siteSlopes computes the derivatives of d, g, u of all sites at an iterate with respect to log c, m_c, log
-// V_c, by forward differences.
+// siteSlopes computes the derivatives of d, g, u of all sites at an iterate with respect to log c, the scaled
+// m_c and log V_c: those that the sites know, or forward differences.
 func (s *siteModel) siteSlopes(dst [][3][3]float64, x *iterate) {
 	s.each(func(i int) {
-		at, cav := x.cavities.of(i), s.cavity(x.cavities, i)
-		for k := range at {
-			to, moved := at, cav
-			to[k] += differenceStep
-			switch k {
-			case 0:
-				moved.C = math.Exp(to[0])
-			case 1:
-				moved.Mean = s.scale(cav.Var) * to[1]
-			default:
-				moved = s.newCavity(to[0], to[1], to[2])
-			}
-			d, g, u := s.sites[i].Parameters(moved, s.sites[i].Moments(moved))
-			dst[i][k] = [3]float64{(d - x.D[i]) / differenceStep, (g - x.G[i]) / differenceStep,
-				(u - x.U[i]) / differenceStep}
+		cav := s.cavity(x.cavities, i)
+		by, ok := s.sites[i].Slopes(cav, x.D[i], x.G[i], x.U[i])
+		if !ok {
+			dst[i] = s.differences(x, i)
+			return
 		}
+		scale := s.scale(cav.Var)
+		for k, v := range by[1] {
+			by[1][k] = v * scale
+			by[2][k] += v * cav.Mean * cav.Var / (2 * scale * scale) // the scale varies with V_c
+		}
+		dst[i] = by
 	})
+}
+
+// differences are the forward differences of site i.
+func (s *siteModel) differences(x *iterate, i int) (by [3][3]float64) {
+	at, cav := x.cavities.of(i), s.cavity(x.cavities, i)
+	for k := range at {
+		to, moved := at, cav
+		to[k] += differenceStep
+		switch k {
+		case 0:
+			moved.C = math.Exp(to[0])
+		case 1:
+			moved.Mean = s.scale(cav.Var) * to[1]
+		default:
+			moved = s.newCavity(to[0], to[1], to[2])
+		}
+		d, g, u := s.sites[i].Parameters(moved, s.sites[i].Moments(moved))
+		by[k] = [3]float64{(d - x.D[i]) / differenceStep, (g - x.G[i]) / differenceStep,
+			(u - x.U[i]) / differenceStep}
+	}
+	return by
 }

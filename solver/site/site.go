@@ -141,6 +141,35 @@ func (s *Site) Parameters(cav loss.Cavity, m loss.Moments) (d, g, u float64) {
 	return cav.C * m.Shrinkage / response, g, u
 }
 
+// Slopes are the derivatives of the Parameters d, g, u with respect to log c, m_c and log V_c, a row for each
+// of these; ok is false where the site does not know them.
+func (s *Site) Slopes(cav loss.Cavity, d, g, u float64) (by [3][3]float64, ok bool) {
+	sloped, ok := s.Site.(loss.Sloped)
+	if !ok {
+		return by, false
+	}
+	of, ok := sloped.MomentSlopes(cav)
+	if !ok {
+		return by, false
+	}
+	c, response := cav.C, cav.C/(cav.C+d)
+	limited := response <= s.Response(c, loss.Moments{})*(1+1e-9)           // constant
+	by = [3][3]float64{{d, g, 2 * u}, {0, -c, 0}, {0, 0, -c * c * cav.Var}} // at constant moments
+	for k, m := range of {
+		if limited {
+			m.Response = 0
+		}
+		relative := m.Response / response
+		by[k][0] += c*m.Shrinkage/response - d*relative
+		by[k][1] += c*m.Mean/response - (g+c*cav.Mean)*relative
+		by[k][2] += c*c*m.Var/(response*response) - 2*(u+c*c*cav.Var)*relative
+		if u == 0 {
+			by[k][2] = 0
+		}
+	}
+	return by, true
+}
+
 // MatchMoments computes the g and u that give the site its mean and variance at chi = response/c.
 func MatchMoments(cav loss.Cavity, m loss.Moments, response float64) (g, u float64) {
 	return cav.C * (m.Mean/response - cav.Mean), math.Max(0, cav.C*cav.C*(m.Var/(response*response)-cav.Var))

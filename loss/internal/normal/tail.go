@@ -118,6 +118,14 @@ func (t *Tail) Shortfall() float64 {
 	return t.First
 }
 
+// SquaredShortfall is E((z-x)+)^2.
+func (t *Tail) SquaredShortfall() float64 {
+	if t.Z > 0 {
+		return 1 + t.Z*t.Z - t.Second
+	}
+	return t.Second
+}
+
 // Excess is E(x-z)+, the integral of 1-Phi from z on.
 func (t *Tail) Excess() float64 {
 	if t.Z < 0 {

@@ -204,10 +204,6 @@ func (p *part) retrain(ctx context.Context, method model.RetrainMethod, scheme r
 	settings model.RetrainSettings) (*model.Retraining, error) {
 	if p.model.Rows != nil {
 		method = model.Single
-		if settings.Plan == nil {
-			settings.Plan = resample.Resamples{Scheme: scheme, Seed: settings.Seed, Y: p.model.Y}
-		}
-		settings.Plan = resample.Weighted{Plan: settings.Plan, Weights: p.model.Rows}
 	}
 	_, onFactor := p.model.TrainedOnFactor()
 	if s := p.study.Solution; s != nil && onFactor && method == model.AutoMethod && settings.Plan != nil &&

@@ -450,7 +450,7 @@ func TestCertain(t *testing.T) {
 					t.Errorf("probabilities %v", p.LeftOut)
 				}
 			}
-			fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{Tolerance: 1e-9}))(t)
+			fit := testutil.Must(m.Fit(t.Context(), 1e-9))(t)
 			bend := make([]float64, n) // 1/l''
 			for i, a := range fit.Weight {
 				y := c.set.Targets(0)[i]

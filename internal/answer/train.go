@@ -43,11 +43,7 @@ func Train(ctx context.Context, m *model.Model) (*model.Predictor, error) {
 
 // trainOn is Train, which may not converge.
 func trainOn(ctx context.Context, m *model.Model, how Training) (*model.Predictor, *machine.Result, error) {
-	settings := model.FitSettings{Weight: m.Rows, Tolerance: how.Tolerance}
-	if given := m.Set.Weights; given != nil && m.Rows != nil {
-		settings.Weight = floats.MulTo(make([]float64, len(given)), m.Rows, given)
-	}
-	fit, err := m.Fit(ctx, settings)
+	fit, err := m.Fit(ctx, how.Tolerance)
 	if err == nil && fit.Status == train.Diverged {
 		err = fit.Status.Err()
 	}

@@ -427,7 +427,7 @@ func TestConstantFeatures(t *testing.T) {
 	sparse.X, sparse.Sparse = linalg.Matrix{}, linalg.NewCSR(dense.X)
 	for _, set := range []*dataset.Set{dense, &sparse} {
 		m := build(t, model.NewSpec(set, loss.Square{Noise: 1}))
-		fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{}))(t)
+		fit := testutil.Must(m.Fit(t.Context(), 0))(t)
 		file := testutil.Must(m.Predictor(&fit.Result))(t)
 		if m.Kernel.Gamma != 0.25 || file.Kernel.Gamma != 0.25 {
 			t.Errorf("gamma %g, in the file %g; two features vary", m.Kernel.Gamma, file.Kernel.Gamma)

@@ -193,8 +193,10 @@ func (s *RetrainSettings) problem(m *Model, scheme resample.Scheme) (p fits.Prob
 	if p.Plan == nil {
 		p.Plan = resample.Resamples{Scheme: scheme, Seed: s.Seed, Y: m.Y}
 	}
-	if m.Set.Weights != nil {
-		p.Plan = resample.Weighted{Plan: p.Plan, Weights: m.Set.Weights}
+	for _, w := range [][]float64{m.Rows, m.Set.Weights} {
+		if w != nil {
+			p.Plan = resample.Weighted{Plan: p.Plan, Weights: w}
+		}
 	}
 	return p, CheckLaw(m.Loss, scheme)
 }

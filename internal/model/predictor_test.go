@@ -22,11 +22,11 @@ import (
 )
 
 // predictor trains, writes a model file and reads it.
-func predictor(t testing.TB, spec model.Spec, settings model.FitSettings) (*model.Model, *train.Result,
+func predictor(t testing.TB, spec model.Spec, tolerance float64) (*model.Model, *train.Result,
 	*model.Predictor, []byte) {
 	t.Helper()
 	m := build(t, spec)
-	fit := testutil.Must(m.Fit(t.Context(), settings))(t)
+	fit := testutil.Must(m.Fit(t.Context(), tolerance))(t)
 	p := testutil.Must(m.Predictor(&fit.Result))(t)
 	var file bytes.Buffer
 	must(t, p.Write(&file))
@@ -67,7 +67,7 @@ func TestPredictor(t *testing.T) {
 		name := fmt.Sprintf("%d %s %v", i, c.loss.Name(), c.kernel.Kind)
 		spec := model.Spec{Set: c.set, Kernel: c.kernel, Loss: c.loss, Standardize: c.set.Sparse == nil,
 			NormalizeTarget: true, Bias: c.bias}
-		m, fit, p, _ := predictor(t, spec, model.FitSettings{})
+		m, fit, p, _ := predictor(t, spec, 0)
 		if err := fit.Status.Err(); err != nil {
 			t.Fatal(name, err)
 		}
@@ -128,7 +128,7 @@ func TestPrecomputedPredictor(t *testing.T) {
 		}
 	}
 	m, fit, p, _ := predictor(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.Precomputed,
-		Constant: 1}, Loss: loss.HardMargin{}}, model.FitSettings{Tolerance: 1e-9})
+		Constant: 1}, Loss: loss.HardMargin{}}, 1e-9)
 	if len(p.Weight) == 4 || len(p.Support.Examples) != len(p.Weight) {
 		t.Errorf("%d weights, %d examples: not sparse", len(p.Weight), len(p.Support.Examples))
 	}
@@ -146,7 +146,7 @@ func TestPrecomputedPredictor(t *testing.T) {
 // turned, a model file is refused; laid out anew it is not.
 func TestModelFileDamage(t *testing.T) {
 	_, _, p, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1},
-		Standardize: true}, model.FitSettings{})
+		Standardize: true}, 0)
 	read := func(content []byte) error {
 		_, err := model.ReadPredictor(bytes.NewReader(content))
 		return err
@@ -198,7 +198,7 @@ func threePoints(t testing.TB) *dataset.Set {
 // that predicts or refuses, and is written as it was read.
 func FuzzModelFile(f *testing.F) {
 	train := threePoints(f)
-	_, _, _, file := predictor(f, model.Spec{Set: train, Loss: loss.Square{Noise: 1}}, model.FitSettings{})
+	_, _, _, file := predictor(f, model.Spec{Set: train, Loss: loss.Square{Noise: 1}}, 0)
 	_, body, _ := strings.Cut(strings.TrimSuffix(string(file), "}\n"), `"model":`)
 	f.Add([]byte(body))
 	f.Add(file)
@@ -252,7 +252,7 @@ func (c *counted) Read(p []byte) (n int, err error) {
 // TestModelFileMisfits: models under a true checksum that do not fit together are refused.
 func TestModelFileMisfits(t *testing.T) {
 	_, _, _, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1},
-		Standardize: true}, model.FitSettings{})
+		Standardize: true}, 0)
 	_, good, _ := strings.Cut(strings.TrimSuffix(string(file), "}\n"), `"model":`)
 	testutil.Must(model.ReadPredictor(bytes.NewReader(model.SealModel([]byte(good)))))(t)
 	weights := regexp.MustCompile(`"weight":\[[^,]*,`)
@@ -292,14 +292,14 @@ func TestPredictorOnFactor(t *testing.T) {
 		if testutil.Must(model.NeedsLabels(l))(t) {
 			spec = model.NewSpec(labels, l)
 		}
-		_, _, whole, _ := predictor(t, spec, model.FitSettings{})
+		_, _, whole, _ := predictor(t, spec, 0)
 		spec.Storage = model.LowRank
 		for _, rank := range []int{10, 0} {
 			spec.MaxRank, spec.RankTol = rank, 0
 			if rank == 0 {
 				spec.RankTol = 1e-13
 			}
-			m, fit, p, _ := predictor(t, spec, model.FitSettings{})
+			m, fit, p, _ := predictor(t, spec, 0)
 			f, want := testutil.Must(p.Predict(m.Set))(t), testutil.Must(whole.Predict(m.Set))(t)
 			if _, dense := l.(loss.Hinge); !dense && len(p.Weight) != m.Factor().Rank() {
 				t.Errorf("%s: %d weights of rank %d", l.Name(), len(p.Weight), m.Factor().Rank())

@@ -48,7 +48,7 @@ func TestSolved(t *testing.T) {
 			fresh := spec
 			fresh.Set = plain.Subset(rest)
 			fit := testutil.Must(testutil.Must(model.Build(t.Context(), fresh))(t).Fit(t.Context(),
-				model.FitSettings{}))(t)
+				0))(t)
 			p := testutil.Must(testutil.Must(model.Build(t.Context(), fresh))(t).Predictor(&fit.Result))(t)
 			trained := testutil.Must(p.Predict(plain.Subset(out)))(t)
 			for k := range out {

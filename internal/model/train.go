@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/fits"
 	"bootbench/linalg"
@@ -15,20 +16,12 @@ import (
 	"bootbench/train/machine"
 )
 
-// FitSettings are the settings of Fit.
-type FitSettings struct {
-	// Tolerance is that of train.Settings; 0 means the default of the loss's trainer. The square loss is
-	// solved directly.
-	Tolerance float64
-	// Weight is the weight of each example in training, 0 for an absent one; nil: the set's weights.
-	Weight []float64
-}
-
-// Fit trains once on all data and, unlike FullFit, returns the weights of the predictor, in units of the fit.
-// It uses the dense kernel matrix, and a factor of it, or the low-rank factor, on which the predictor is a
-// sum over the pivots.
-func (m *Model) Fit(ctx context.Context, settings FitSettings) (*machine.Result, error) {
-	fit, err := fit(ctx, m, settings)
+// Fit trains the function of the view once, on all its rows, and, unlike FullFit, returns the weights of the
+// predictor, in units of the fit. It uses the dense kernel matrix, and a factor of it, or the low-rank factor,
+// on which the predictor is a sum over the pivots. A tolerance (train.Settings) of 0 means the default of the
+// loss's trainer; the square loss is solved directly.
+func (m *Model) Fit(ctx context.Context, tolerance float64) (*machine.Result, error) {
+	fit, err := fit(ctx, m, tolerance)
 	_, onFactor := m.TrainedOnFactor()
 	if factor := m.Factor(); err == nil && onFactor && factor.Rank() > 0 { // the same function on the pivots
 		atPivots := factor.PivotWeights(fit.Weight)
@@ -72,7 +65,7 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 			f, _, err = gp.FitByEngine(m.Matrix(), t.Noise, count, mean)
 		} else if other, err = undistributed(ctx, other); err == nil {
 			var one *machine.Result
-			if one, err = fit(ctx, other, FitSettings{}); err == nil {
+			if one, err = fit(ctx, other, 0); err == nil {
 				f, err = one.F, one.Status.Err()
 			}
 		}
@@ -125,9 +118,9 @@ func (m *Model) LossTrainers(tolerance float64) (of *machine.Trainers, err error
 	return of, nil
 }
 
-// fit trains once on all data.
-func fit(ctx context.Context, m *Model, settings FitSettings) (*machine.Result, error) {
-	of, err := m.LossTrainers(settings.Tolerance)
+// fit trains once on all rows of the view.
+func fit(ctx context.Context, m *Model, tolerance float64) (*machine.Result, error) {
+	of, err := m.LossTrainers(tolerance)
 	if err != nil {
 		return nil, err
 	}
@@ -135,23 +128,22 @@ func fit(ctx context.Context, m *Model, settings FitSettings) (*machine.Result, 
 	if err != nil {
 		return nil, InputError(err)
 	}
-	weight := settings.Weight
-	if weight == nil {
-		weight = weights(m)
-	}
-	fit, err := learn(train.Set{Y: m.Y, Site: m.Site, Weight: weight, Stop: train.Until(ctx)})
+	fit, err := learn(train.Set{Y: m.Y, Site: m.Site, Weight: weights(m), Stop: train.Until(ctx)})
 	if err != nil && loss.TraitsOf(m.Loss).Margin {
 		return nil, InputError(err)
 	}
 	return &fit, err
 }
 
-// weights are the weights of the examples, 1 without.
+// weights are the weights of the examples in the function of the view, 1 without, and 0 beside its rows.
 func weights(m *Model) []float64 {
-	if m.Set.Weights != nil {
-		return m.Set.Weights
+	all := slices.Repeat([]float64{1}, len(m.Y))
+	for _, w := range [][]float64{m.Set.Weights, m.Rows} {
+		if w != nil {
+			floats.Mul(all, w)
+		}
 	}
-	return slices.Repeat([]float64{1}, len(m.Y))
+	return all
 }
 
 // undistributed is the model on the dense K instead of a distributed one, if that fits into this machine's

@@ -79,7 +79,7 @@ func TestUntrainable(t *testing.T) {
 		Tests: []loss.Test{loss.ZeroOne{}}}}
 	_, trainer := m.LossTrainers(0)
 	_, full := m.FullFit(t.Context())
-	_, fit := m.Fit(t.Context(), model.FitSettings{})
+	_, fit := m.Fit(t.Context(), 0)
 	_, single := model.Retrain(t.Context(), m, model.Single, bootstrap, training)
 	_, _, batch := model.NewBatch(t.Context(), m, s, training)
 	for what, err := range map[string]error{"trainer": trainer, "full fit": full, "fit": fit,

@@ -205,7 +205,7 @@ func canTrain(ctx context.Context, spec model.Spec) error {
 		if err != nil {
 			return err
 		}
-		fit, err := m.Fit(ctx, model.FitSettings{})
+		fit, err := m.Fit(ctx, 0)
 		if err != nil {
 			return err
 		}

@@ -314,7 +314,7 @@ func TestGroups(t *testing.T) {
 		part := p.Spec
 		part.Set = set.Subset(rest)
 		m := testutil.Must(model.Build(t.Context(), part))(t)
-		fit := testutil.Must(m.Fit(t.Context(), model.FitSettings{}))(t)
+		fit := testutil.Must(m.Fit(t.Context(), 0))(t)
 		f := testutil.Must(testutil.Must(m.Predictor(&fit.Result))(t).Predict(set))(t)
 		for i, c := range counts {
 			if c == 0 {
@@ -429,7 +429,7 @@ func TestTrains(t *testing.T) {
 	p.Spec.Bias, p.Scales = true, DefaultScales(&p.Spec)
 	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
 	fit := testutil.Must(testutil.Must(model.Build(t.Context(), r.Spec))(t).Fit(t.Context(),
-		model.FitSettings{}))(t)
+		0))(t)
 	if err := fit.Status.Err(); err != nil {
 		t.Errorf("%v after %d failures: %v", r, r.Failures, err)
 	}

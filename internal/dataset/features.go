@@ -38,16 +38,8 @@ func (s *Set) FeatureColumns() (all []FeatureColumn) {
 // dense is a copy with dense inputs of its own.
 func (s *Set) dense() *Set {
 	other := *s
-	other.X, other.Sparse = linalg.NewMatrix(s.N(), s.D()), nil
-	for i := range s.N() {
-		if s.Sparse == nil {
-			copy(other.X.Row(i), s.X.Row(i))
-			continue
-		}
-		index, value := s.Sparse.Row(i)
-		for k, j := range index {
-			other.X.Row(i)[j] = value[k]
-		}
+	if other.X.Data = slices.Clone(s.X.Data); s.Sparse != nil {
+		other.X, other.Sparse = s.Sparse.Dense(), nil
 	}
 	return &other
 }

@@ -17,9 +17,9 @@ import (
 )
 
 // Fit trains the function of the view once, on all its rows, and, unlike FullFit, returns the weights of the
-// predictor, in units of the fit. It uses the dense kernel matrix, and a factor of it, or the low-rank factor,
-// on which the predictor is a sum over the pivots. A tolerance (train.Settings) of 0 means the default of the
-// loss's trainer; the square loss is solved directly.
+// predictor, in units of the fit. It uses the dense kernel matrix, and a factor of it, or the low-rank
+// factor, on which the predictor is a sum over the pivots. A tolerance (train.Settings) of 0 means the
+// default of the loss's trainer; the square loss is solved directly.
 func (m *Model) Fit(ctx context.Context, tolerance float64) (*machine.Result, error) {
 	fit, err := fit(ctx, m, tolerance)
 	_, onFactor := m.TrainedOnFactor()

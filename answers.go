@@ -71,49 +71,55 @@ type Estimation struct {
 	Checks      []Check                // the issues first
 }
 
-// estimationOf are the fields of an answer.
-func estimationOf(a *report.Answer) *Estimation {
+// estimationOf are the fields of an answer, with the checks of its data, nil for a part of it.
+func estimationOf(a *report.Answer, data *Data) *Estimation {
 	unknown := report.Number(math.NaN())
 	number := func(v *report.Number) float64 { return float64(*cmp.Or(v, &unknown)) }
-	e := &Estimation{Error: float64(a.Quote.Error), SE: float64(a.Quote.ErrorSE),
-		MonteCarloSE: number(a.MonteCarloSE),
-		Contradicted: a.Status == report.Contradicted, Checks: a.Checks}
+	if data != nil {
+		a.Add(answer.CheckData(data)...)
+	}
 	around := cmp.Or(a.Errors, &report.Errors{Apparent: unknown, NoInformation: unknown, Err632: unknown,
 		Err632Plus: unknown})
-	e.Theory = solver.ErrorEstimates{LeftOut: number(a.TestError), Apparent: float64(around.Apparent),
-		NoInformation: float64(around.NoInformation), Err632: float64(around.Err632),
-		Err632Plus: float64(around.Err632Plus)}
-	if q := a.Quality; q != nil {
-		e.Baseline, e.RSquared, e.Balanced = float64(q.Baseline), number(q.RSquared), number(q.Balanced)
-	}
-	e.PValue = math.NaN()
-	if v := a.Validation; v != nil {
-		e.PValue = number(v.PValue)
-	}
-	e.ErrorLower, e.ErrorUpper, e.LeftOut, e.LeftOutSE = math.NaN(), math.NaN(), e.Error, e.SE
+	quality, folds := cmp.Or(a.Quality, &report.Quality{}), cmp.Or(a.Validation, &report.Validation{})
+	e := &Estimation{Error: float64(a.Quote.Error), SE: float64(a.Quote.ErrorSE),
+		ErrorLower: math.NaN(), ErrorUpper: math.NaN(),
+		LeftOut: float64(a.Quote.Error), LeftOutSE: float64(a.Quote.ErrorSE),
+		MonteCarloSE: number(a.MonteCarloSE), Baseline: float64(quality.Baseline),
+		RSquared: number(quality.RSquared), Balanced: number(quality.Balanced), PValue: number(folds.PValue),
+		Contradicted: a.Status == report.Contradicted,
+		Theory: solver.ErrorEstimates{LeftOut: number(a.TestError), Apparent: float64(around.Apparent),
+			NoInformation: float64(around.NoInformation), Err632: float64(around.Err632),
+			Err632Plus: float64(around.Err632Plus)},
+		Targets: parts(a, func(one *report.Answer) *Estimation { return estimationOf(one, nil) }),
+		Checks:  a.Checks}
 	if t := a.Trained; t != nil {
 		e.ErrorLower, e.ErrorUpper, e.CorrectedFor = number(a.Quote.Lower), number(a.Quote.Upper),
 			t.CorrectedFor
 		e.LeftOut, e.LeftOutSE = float64(t.LeftOutError), float64(t.LeftOutErrorSE)
 	}
 	if p := a.Points; p != nil {
-		e.Mean, e.SD, e.Lower, e.Upper, e.Errors, e.Class = p.Mean, roots(p.Variance), p.Lower, p.Upper,
-			p.Error, p.Class
+		e.Mean, e.SD, e.Lower, e.Upper, e.Errors, e.Class = p.Mean, answer.Deviations(p.Variance), p.Lower,
+			p.Upper, p.Error, p.Class
 		e.Probability = probabilities(p)
 	}
 	if r := a.Refined; r != nil && r.Points != nil && r.Points.Mean != nil {
-		e.Mean, e.SD, e.Errors = r.Points.Mean, roots(r.Points.Variance), r.Points.Error
+		e.Mean, e.SD, e.Errors = r.Points.Mean, answer.Deviations(r.Points.Variance), r.Points.Error
 	}
 	if d := a.Decisions; d != nil {
 		e.Classes, e.Confusion = d.Classes, d.Confusion
 	}
-	for name, one := range a.Targets {
-		if e.Targets == nil {
-			e.Targets = map[string]*Estimation{}
-		}
-		e.Targets[name] = estimationOf(one)
-	}
 	return e
+}
+
+// parts are the answers about several targets; nil for one.
+func parts[T any](a *report.Answer, of func(*report.Answer) *T) (all map[string]*T) {
+	for name, one := range a.Targets {
+		if all == nil {
+			all = map[string]*T{}
+		}
+		all[name] = of(one)
+	}
+	return all
 }
 
 // probabilities are those of several classes.
@@ -152,8 +158,7 @@ func Estimate(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 			return nil, err
 		}
 	}
-	a.Add(answer.CheckData(spec.Set)...)
-	return estimationOf(a), nil
+	return estimationOf(a, spec.Set), nil
 }
 
 // built is the study of a specification; its scheme becomes the Scheme of the options.
@@ -207,13 +212,6 @@ func (o Options) question() answer.Question {
 	return q
 }
 
-func roots(variances []float64) (sd []float64) {
-	for _, v := range variances {
-		sd = append(sd, math.Sqrt(math.Max(0, v))) // an unbiased estimate may be below 0
-	}
-	return sd
-}
-
 // Prediction is the predictions at new inputs, in units of the target.
 type Prediction struct {
 	// Mean is the prediction: of the trained model for numbers with the square loss and for a Trained, else
@@ -240,7 +238,7 @@ type Prediction struct {
 
 // predictionOf are the fields of an answer.
 func predictionOf(a *report.Answer) *Prediction {
-	p := &Prediction{Checks: a.Checks}
+	p := &Prediction{Checks: a.Checks, Targets: parts(a, predictionOf)}
 	if at := a.Points; at != nil {
 		p.Mean, p.SD, p.Positive, p.Class, p.Probability = at.Mean, at.SD, at.Probability.Positive, at.Class,
 			probabilities(at)
@@ -251,12 +249,6 @@ func predictionOf(a *report.Answer) *Prediction {
 		if a.Interval != nil && a.Interval.Interval == answer.Observation {
 			p.Lower, p.Upper = at.Lower, at.Upper
 		}
-	}
-	for name, one := range a.Targets {
-		if p.Targets == nil {
-			p.Targets = map[string]*Prediction{}
-		}
-		p.Targets[name] = predictionOf(one)
 	}
 	return p
 }
@@ -301,8 +293,7 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 	if !report.Done(a.Status) {
 		return nil, cmp.Or(ctx.Err(), context.Canceled)
 	}
-	a.Add(answer.CheckData(spec.Set)...)
-	return estimationOf(a), nil
+	return estimationOf(a, spec.Set), nil
 }
 
 // Folds configure cross-validation. The zero value leaves out every example by itself, or every group.
@@ -344,6 +335,5 @@ func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Est
 	if a.Status != answer.Complete {
 		err = ctx.Err()
 	}
-	a.Add(answer.CheckData(spec.Set)...)
-	return estimationOf(a), err
+	return estimationOf(a, spec.Set), err
 }

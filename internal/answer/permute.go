@@ -149,29 +149,24 @@ const together = 1 << 15
 // the least error on the other folds; without any the study's model judges all. Errors that ctx ends are NaN.
 func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*dataset.Set, of []model.Spec) (
 	[]float64, error) {
-	var all []trial
+	var all, folds []trial
 	var weights []float64
-	each := 0
-	for k, set := range sets {
-		if k > 0 && set.AreNumbers() {
-			for _, t := range all[:each] {
-				all = append(all, trial{t.without, t.tested, set})
+	for _, set := range sets {
+		if folds == nil || !set.AreNumbers() { // folds within classes
+			var err error
+			if folds, err = v.trials(set); err != nil {
+				return nil, err
 			}
-			continue
 		}
-		folds, err := v.trials(set)
-		if err != nil {
-			return nil, err
+		for _, t := range folds {
+			sum := 0.0
+			for _, i := range t.without[:t.tested] {
+				sum += calibration.WeightOf(set.Weights, i)
+			}
+			all, weights = append(all, trial{t.without, t.tested, set}), append(weights, sum)
 		}
-		each, all = len(folds), append(all, folds...)
 	}
-	for _, t := range all {
-		sum := 0.0
-		for _, i := range t.without[:t.tested] {
-			sum += calibration.WeightOf(s.Model.Set.Weights, i)
-		}
-		weights = append(weights, sum)
-	}
+	each := len(folds)
 	if err := linalg.CheckMemory(8*int64(len(all))*int64(1+len(of)), s.Model.MaxBytes,
 		fmt.Sprintf("the errors of %d fits", len(all)*max(1, len(of)))); err != nil {
 		return nil, err
@@ -179,17 +174,14 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 	var errors [][]float64
 	var failed error
 	for c := range max(1, len(of)) {
-		judged := s
-		if of != nil {
-			if judged, failed = New(ctx, of[c], s.Test); failed != nil {
-				continue
-			}
-			s.Progress("permutations", c, len(of))
-		} else {
-			judged.Progress("permutations", 0, 1)
+		s.Progress("permutations", c, max(1, len(of)))
+		judged, own := s, []float64(nil)
+		if failed = nil; of != nil {
+			judged, failed = New(ctx, of[c], s.Test)
 		}
-		var own []float64
-		own, failed = judged.sums(ctx, &v, all, of != nil)
+		if failed == nil {
+			own, failed = judged.sums(ctx, &v, all, of != nil)
+		}
 		if ctx.Err() != nil && of != nil { // the choice lacks some
 			return nil, nil
 		}
@@ -202,7 +194,10 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 	}
 	found := make([]float64, len(sets))
 	for k := range found {
-		found[k] = judgedByOthers(errors, k*each, (k+1)*each) / floats.Sum(weights[k*each:][:each])
+		first, end := k*each, (k+1)*each
+		for fold := first; fold < end; fold++ {
+			found[k] += errors[bestOfOthers(errors, first, end, fold)][fold] / floats.Sum(weights[first:end])
+		}
 	}
 	return found, nil
 }
@@ -239,15 +234,6 @@ func (s *Study) sums(ctx context.Context, v *Validation, all []trial, untied boo
 		}
 	}
 	return sums, nil
-}
-
-// judgedByOthers is the sum of the errors of the folds from first on, before end, each by the candidate that
-// is best on the other folds.
-func judgedByOthers(errors [][]float64, first, end int) (sum float64) {
-	for fold := first; fold < end; fold++ {
-		sum += errors[bestOfOthers(errors, first, end, fold)][fold]
-	}
-	return sum
 }
 
 // bestOfOthers is the candidate with the least sum of errors on the folds from first on, before end, but one,

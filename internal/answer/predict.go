@@ -206,12 +206,12 @@ func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*r
 	return a, nil
 }
 
-// sd are standard deviations.
-func sd(variance []float64) (all []float64) {
+// Deviations are the roots of variances, of which unbiased estimates may be below 0.
+func Deviations(variance []float64) (sd []float64) {
 	for _, v := range variance {
-		all = append(all, math.Sqrt(math.Max(0, v)))
+		sd = append(sd, math.Sqrt(math.Max(0, v)))
 	}
-	return all
+	return sd
 }
 
 // theoryAt adds the solution's averages at new inputs. It returns them in units of the fit.
@@ -226,7 +226,7 @@ func theoryAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *
 		return nil, err
 	}
 	r, points := at.In(p.model.Function), a.Points
-	points.Mean, points.Variance, points.SD = r.Mean, r.Variance, sd(r.Variance)
+	points.Mean, points.Variance, points.SD = r.Mean, r.Variance, Deviations(r.Variance)
 	var intervals []solver.Interval
 	if q.Intervals.Of == Observation && p.trained == nil {
 		intervals, err = ObservationIntervals(p.model, p.solution, in, q.Level, q.Intervals.Residuals)
@@ -316,7 +316,7 @@ func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *r
 // exactAlone makes the exact resamples the answer, where the theory does not hold.
 func exactAlone(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 	points := *a.Refined.Points
-	points.Names, points.SD = in.RowNames, sd(points.Variance)
+	points.Names, points.SD = in.RowNames, Deviations(points.Variance)
 	if p.labels() {
 		points.Class = p.labelsOf(points.Mean)
 	}

@@ -114,7 +114,7 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 		}
 		s.Times.Fit += time.Since(began).Seconds()
 		if err == nil && !how.Perceptron && !how.Bare {
-			err = s.AddLeftOut(ctx, p.number, one, &r.Findings)
+			err = p.addLeftOut(ctx, one, &r.Findings)
 		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, nil, wrap(p, err)
@@ -148,62 +148,51 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 	return first, r, nil
 }
 
-// AddLeftOut adds the calibration of intervals and probabilities to the predictor of function k: for the
-// square loss its rows, else its errors at rows outside a sample, or of models trained without each of 10
-// folds. The findings say why there is none.
-func (s *Study) AddLeftOut(ctx context.Context, k int, to *model.Predictor, f *report.Findings) (err error) {
-	p := s.part(k)
+// addLeftOut adds the calibration of intervals and probabilities to the predictor of a part: for the square
+// loss its rows, else its errors at rows outside a sample, or of models trained without each of 10 folds. The
+// findings say why there is none.
+func (p *part) addLeftOut(ctx context.Context, to *model.Predictor, f *report.Findings) (err error) {
+	s, set, measure := p.study, p.model.Set, p.study.Measure
 	rows := (*model.TrainingRows)(nil)
-	if p.model.Set.N() <= leftOutRows {
+	if set.N() <= leftOutRows {
 		rows = p.model.TrainingRows(to)
 	}
-	switch in := s.Others; {
+	switch {
 	case s.Model.Spec.Pairs:
 		return nil
 	case rows != nil:
 		f.Add(s.choose(ctx, 0)...)
-		rows.Choice = s.choice[k]
+		rows.Choice = s.choice[p.number]
 		to.LeftOut = &model.LeftOut{Examples: len(rows.Target), Rows: rows}
-	case in != nil:
-		in = in.Head(heldOut)
-		y := in.Columns[min(k, len(in.Columns)-1)].Y
-		if p.labels() {
-			y = in.Columns[0].Signs(p.level())
-		}
+	case s.Others != nil:
+		in := s.Others.Head(heldOut)
 		var at []float64
 		if at, err = to.Predict(in); err == nil {
-			to.LeftOut, err = model.NewLeftOut(y, at, in)
+			to.LeftOut, err = model.NewLeftOut(p.targetsOf(in), at, in)
 		}
-	case s.Model.Set.N() > leftOutRows:
+	case set.N() > leftOutRows:
 		err = fmt.Errorf("of more than %d examples they take too long", leftOutRows)
 	default:
-		v, left := tenFolds(s.Model.Set), []float64(nil)
-		if left, err = v.leftOut(ctx, p); err == nil && ctx.Err() == nil {
-			to.LeftOut, err = model.NewLeftOut(p.targets(), left, s.Model.Set)
+		v := tenFolds(set)
+		var folds partition
+		if folds, err = v.folds(set); err != nil {
+			break
+		}
+		var r *model.Retraining
+		if r, err = v.fits(ctx, p, folds.Period(), v.settings(p, folds), nil); err == nil && ctx.Err() == nil {
+			to.LeftOut, err = model.NewLeftOut(p.targets(), p.inUnit(r.OutOfBag), set)
 		}
 	}
-	if s.Measure.ByProbability() && ctx.Err() == nil {
-		if err != nil {
-			return fmt.Errorf("no threshold for %v: %w", s.Measure, err)
-		}
-		threshold := s.Measure.Threshold()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && measure.ByProbability():
+		return fmt.Errorf("no threshold for %v: %w", measure, err)
+	case err != nil:
+		f.Add(notComputed("the model file has no intervals or probabilities: %v", err))
+	case measure.ByProbability():
+		threshold := measure.Threshold()
 		to.LeftOut.Threshold = &threshold
 	}
-	if err != nil && ctx.Err() == nil {
-		f.Add(notComputed("the model file has no intervals or probabilities: %v", err))
-	}
-	return ctx.Err()
-}
-
-// leftOut are the predictions of a part for rows of which it is trained without, in units of the target.
-func (v *Validation) leftOut(ctx context.Context, p *part) ([]float64, error) {
-	folds, err := v.folds(p.model.Set)
-	if err != nil {
-		return nil, err
-	}
-	r, err := v.fits(ctx, p, folds.Period(), v.settings(p, folds), nil)
-	if err != nil {
-		return nil, err
-	}
-	return p.inUnit(r.OutOfBag), nil
+	return nil
 }

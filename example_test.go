@@ -55,7 +55,7 @@ func Example() {
 		e.Mean[0], e.SD[0])
 	// Output:
 	// square error: theory 16.25, exact 17.1
-	// of the model of all rows: 11.7, between 9.3 and 14.8
+	// of the model of all rows: 11.7, between 9.1 and 15.1
 	// first house: price 24.0, prediction 25.3, which varies by 1.6
 }
 

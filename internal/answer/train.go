@@ -179,7 +179,8 @@ func (p *part) addLeftOut(ctx context.Context, to *model.Predictor, f *report.Fi
 			break
 		}
 		var r *model.Retraining
-		if r, err = v.fits(ctx, p, folds.Period(), v.settings(p, folds), nil); err == nil && ctx.Err() == nil {
+		r, err = v.fits(ctx, p, folds.Period(), v.settings(p, folds), nil)
+		if err == nil && ctx.Err() == nil {
 			to.LeftOut, err = model.NewLeftOut(p.targets(), p.inUnit(r.OutOfBag), set)
 		}
 	}

@@ -3,6 +3,7 @@ package machine_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"slices"
 
 	"bootbench"
@@ -15,39 +16,15 @@ import (
 
 // Four machines on one kernel matrix, each by the algorithm of its loss.
 func ExampleFor() {
-	data, err := bootbench.Load("sonar", bootbench.ReadOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	inputs, err := kernel.Spec{Gamma: 1}.Prepare(linalg.Design{X: data.X})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	k, err := inputs.Gram(context.Background())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	data := must(bootbench.Load("sonar", bootbench.ReadOptions{}))
+	inputs := must(kernel.Spec{Gamma: 1}.Prepare(linalg.Design{X: data.X}))
+	k := must(inputs.Gram(context.Background()))
 	set := train.Set{Y: data.Targets(0), Weight: slices.Repeat([]float64{1}, data.N())}
 	for _, l := range []loss.Loss{loss.Square{Noise: 0.1}, loss.Hinge{C: 10}, loss.Logistic{C: 10},
 		loss.Probit{}} {
-		m, err := machine.For(l, k, false, train.Settings{})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		trainer, err := m.Trainer() // one for each goroutine
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		r, err := trainer(set)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
+		m := must(machine.For(l, k, false, train.Settings{}))
+		trainer := must(m.Trainer()) // one for each goroutine
+		r := must(trainer(set))
 		fmt.Printf("%-8s by %-3s: %v, field of example 1 %.2f\n", l.Name(), m.Algorithm, r.Status, r.F[0])
 	}
 	// Output:
@@ -55,4 +32,12 @@ func ExampleFor() {
 	// hinge    by svm: converged, field of example 1 -1.00
 	// logistic by erm: converged, field of example 1 -1.41
 	// probit   by ep : converged, field of example 1 -0.54
+}
+
+// must ends the example at an error.
+func must[V any](v V, err error) V {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
 }

@@ -3,6 +3,7 @@ package svm_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"math"
 	"slices"
 
@@ -16,34 +17,14 @@ import (
 // A support vector machine on the sonar data: its dual variables, slacks and bias, and its certificate. Then
 // the first example is left out, from the solution of all.
 func ExampleTrainer() {
-	data, err := bootbench.Load("sonar", bootbench.ReadOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	inputs, err := kernel.Spec{Gamma: 0.2}.Prepare(linalg.Design{X: data.X})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	k, err := inputs.Gram(context.Background())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	rows, err := svm.NewRows(k) // trainers in several goroutines may share them
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	data := must(bootbench.Load("sonar", bootbench.ReadOptions{}))
+	inputs := must(kernel.Spec{Gamma: 0.2}.Prepare(linalg.Design{X: data.X}))
+	k := must(inputs.Gram(context.Background()))
+	rows := must(svm.NewRows(k)) // trainers in several goroutines may share them
 	trainer := svm.NewTrainer(rows)
 	boxes := slices.Repeat([]float64{2}, data.N()) // C of each example
 	set := train.Set{Y: data.Targets(0), Weight: boxes, Bias: true}
-	r, err := trainer.Train(set, train.Settings{Tolerance: 1e-6})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	r := must(trainer.Train(set, train.Settings{Tolerance: 1e-6}))
 	alpha, slack := 0.0, 0.0
 	for i, y := range set.Y {
 		alpha += r.Alpha[i]
@@ -54,15 +35,19 @@ func ExampleTrainer() {
 	fmt.Printf("bias %.3f, sum of the dual variables %.1f, of the slacks %.2f\n", r.Bias, alpha, slack)
 
 	label, f := set.Y[0], r.F[0]
-	left, err := trainer.LeaveOut(0)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	left := must(trainer.LeaveOut(0))
 	fmt.Printf("label %.0f: field %.2f, without the example %.2f\n", label, f, left.F)
 	// Output:
 	// converged within true
 	// 24 free and 109 bounded support vectors of 208
 	// bias -0.401, sum of the dual variables 244.7, of the slacks 55.62
 	// label -1: field -0.38, without the example 0.07
+}
+
+// must ends the example at an error.
+func must[V any](v V, err error) V {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
 }

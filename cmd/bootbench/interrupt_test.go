@@ -17,7 +17,7 @@ import (
 func TestInterruptAnywhere(t *testing.T) {
 	const labels = "synthetic:blobs,n=60,d=3 --loss hinge --C 1 --length-scale 2"
 	tables := goldenTables(t, nil)
-	for _, line := range []string{
+	for i, line := range []string{
 		on("estimate"), on("rows --engine lowrank --rank-tol 1e-3"), on("estimate --refine 20"),
 		on("curve --ratio 0.5:2:3"), on("retrain --resamples 20"),
 		on("cv --permutations 3"), on("rows"), on("columns"), on("grid --over gamma=0.01,0.1"),
@@ -29,6 +29,9 @@ func TestInterruptAnywhere(t *testing.T) {
 		"cv CLASSES HINGE --multiclass ovo --permutations 3", "estimate TARGETS SQUARE --refine 20",
 		"retrain TARGETS SQUARE --resamples 20", "predict TARGETS SQUARE --test NEW", "rows TARGETS SQUARE",
 	} {
+		if testing.Short() && i%2 > 0 {
+			continue // the run without -short has it
+		}
 		line = goldenLine(tables, line)
 		const endless = 1 << 40
 		whole := testutil.EndAfter(endless)

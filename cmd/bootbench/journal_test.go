@@ -74,22 +74,28 @@ func records(t testing.TB, dir string) [][]byte {
 func TestJournals(t *testing.T) {
 	const blobs = "synthetic:blobs,d=3,seed=5,n=30"
 	words := goldenTables(t, nil)
-	for line, tasks := range map[string]int{
-		on("retrain --resamples 300 --seed 4 --method batch"):                                  3,
-		on("retrain --resamples 300 --method single"):                                          3,
-		on("retrain --resamples 150 --scheme kfold --folds 4"):                                 2,
-		"retrain CLASSES HINGE --resamples 130":                                                6,
-		"estimate CLASSES HINGE --refine 130 --multiclass ovo":                                 6,
-		"estimate TARGETS SQUARE --refine 130":                                                 4,
-		"estimate --loss hinge --C 1 --refine 270 " + blobs:                                    3,
-		"estimate --refine 130 " + blobs:                                                       2,
-		"predict --loss logistic --C 1 --refine 150 --test synthetic:blobs,n=20,d=3 " + blobs:  2,
-		"tune synthetic:friedman1,n=120":                                                       4,
-		on("curve --ratio 0.3:3:7 --refine 20"):                                                7,
-		"grid --loss hinge --over gamma=0.1,0.2 --over C=0.1,1 " + blobs:                       4,
-		"compare --loss square --noise 1 --sizes 20,10 --resamples 5 synthetic:friedman1,n=20": 2,
+	for i, c := range []struct {
+		line  string
+		tasks int
+	}{
+		{on("retrain --resamples 300 --seed 4 --method batch"), 3},
+		{on("retrain --resamples 300 --method single"), 3},
+		{on("retrain --resamples 150 --scheme kfold --folds 4"), 2},
+		{"retrain CLASSES HINGE --resamples 130", 6},
+		{"estimate CLASSES HINGE --refine 130 --multiclass ovo", 6},
+		{"estimate TARGETS SQUARE --refine 130", 4},
+		{"estimate --loss hinge --C 1 --refine 270 " + blobs, 3},
+		{"estimate --refine 130 " + blobs, 2},
+		{"predict --loss logistic --C 1 --refine 150 --test synthetic:blobs,n=20,d=3 " + blobs, 2},
+		{"tune synthetic:friedman1,n=120", 4},
+		{on("curve --ratio 0.3:3:7 --refine 20"), 7},
+		{"grid --loss hinge --over gamma=0.1,0.2 --over C=0.1,1 " + blobs, 4},
+		{"compare --loss square --noise 1 --sizes 20,10 --resamples 5 synthetic:friedman1,n=20", 2},
 	} {
-		line = goldenLine(words, line)
+		if testing.Short() && i%2 > 0 {
+			continue // the run without -short has it
+		}
+		line, tasks := goldenLine(words, c.line), c.tasks
 		t.Run(line, func(t *testing.T) {
 			want := answers(t, line)
 			same := func(what string, parts ...string) {
@@ -257,19 +263,6 @@ func TestJournalFolders(t *testing.T) {
 	refused(t, "d.csv is not what it was", "merge", kept)
 	t.Chdir(home)
 	refused(t, "d.csv is not what it was", line, "--journal", kept)
-}
-
-// TestJournalRefusals: what cannot be kept or split is refused in words that help.
-func TestJournalRefusals(t *testing.T) {
-	dir := t.TempDir()
-	must(t, on("retrain --resamples 5 --quiet --journal", dir))
-	if o := drive(t, "", on("retrain --resamples 6 --journal", dir)); o.status != exitUsage ||
-		!strings.Contains(o.stderr, "of another command line: bootbench retrain") || o.stdout != "" {
-		t.Errorf("%+v", o)
-	}
-	if text := must(t, "retrain --resamples 20 --no-points --journal", t.TempDir(), "-- crabs"); text == "" {
-		t.Error("no answer")
-	}
 }
 
 // TestCraftedJournals: whatever a journal says, merge writes nothing that it was not told

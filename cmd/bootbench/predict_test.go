@@ -95,28 +95,6 @@ func TestModelFile(t *testing.T) {
 	must(t, "predict --model", model, "--test", filepath.Join(dir, "odd.csv"), "--unseen zero --quiet")
 }
 
-// TestModelFileUnits: a regression without flags, and of sparse data, answers in units of
-// its target, whose mean was taken off: what training calls its error is that of the file.
-func TestModelFileUnits(t *testing.T) {
-	for name, line := range map[string]string{
-		"chosen":     "synthetic:friedman1,n=60",
-		"sparse":     "synthetic:text,n=60,d=2000 --loss hinge --C 1 --kernel linear",
-		"perceptron": "crabs --loss perceptron --kernel linear",
-	} {
-		model := filepath.Join(t.TempDir(), "m.json")
-		data := strings.Fields(line)[0]
-		o := drive(t, "", "train --model", model, "--json - --quiet", line)
-		if o.status != exitDone && o.status != exitNotConverged {
-			t.Fatal(name, o)
-		}
-		trained := parse[report.Training](t, o.stdout)
-		told := decoded[report.Answer](t, "predict --model", model, "--test", data)
-		if !(math.Abs(float64(*told.TestError-trained.Apparent)) <= 1e-9*float64(trained.Apparent)) {
-			t.Errorf("%s: trained with %v, the file has %v", name, trained.Apparent, *told.TestError)
-		}
-	}
-}
-
 // TestLibsvmFiles: the file of LIBSVM of a support vector machine gives, by the kernel worked out here, the
 // predictions of the model file in JSON, which err as training says; LIBSVM, where it is installed, reads it.
 func TestLibsvmFiles(t *testing.T) {
@@ -249,72 +227,6 @@ func TestIntervalOfObservations(t *testing.T) {
 		estimator := ask("estimator", plain)
 		if !(width(estimator.Points) < *a.Width) || estimator.Interval.Interval != "estimator" {
 			t.Errorf("%s: intervals of the estimator are as wide", more)
-		}
-	}
-}
-
-// TestIntervalOfFewRows: with too few rows for the level the interval of a new target is infinite, by DATA
-// and by a model file, and it is said what would do; asked for, it is refused.
-func TestIntervalOfFewRows(t *testing.T) {
-	rows := "x,y\n"
-	for i := range 12 {
-		rows += fmt.Sprintf("%d,%v\n", i, math.Sin(float64(i)))
-	}
-	file, model := write(t, "few.csv", rows), filepath.Join(t.TempDir(), "few.json")
-	must(t, "train --quiet --loss square --noise 0.1 --model", model, file)
-	given := file + " --loss square --noise 0.1"
-	for _, line := range []string{given, given + " --refine none", "--model " + model} {
-		for _, c := range []struct {
-			level  string
-			finite bool
-		}{{"0.9", true}, {"0.95", false}} {
-			o := drive(t, "", "predict --json - --test", file, "--level", c.level, line)
-			p := parse[struct {
-				report.Interval
-				Points *report.Points
-			}](t, o.stdout)
-			if o.status != exitDone || p.Interval.Interval != "observation" || len(p.Points.Lower) != 12 ||
-				(p.Coverage != nil) != c.finite ||
-				strings.Contains(o.stderr, "takes 19 of them") == c.finite {
-				t.Errorf("%s, level %s: %+v", line, c.level, o)
-			}
-			for i, low := range p.Points.Lower {
-				if math.IsNaN(low) == c.finite || math.IsNaN(p.Points.Upper[i]) == c.finite {
-					t.Errorf("%s, level %s: %v to %v", line, c.level, low, p.Points.Upper[i])
-				}
-			}
-		}
-	}
-	refused(t, "that takes 19 of them", "predict --interval observation --level 0.95 --test", file, given)
-}
-
-// TestProbabilityOfLabels: the probability is of the label +1, differs from the share of
-// votes, and comes with its scores; rough ones are warned of.
-func TestProbabilityOfLabels(t *testing.T) {
-	a := decoded[report.Answer](t, "predict crabs --test crabs --refine none")
-	examples := 0
-	for _, n := range a.Calibration.Count {
-		examples += n
-	}
-	if a.Calibration.Method != "logistic" || !(*a.Calibration.LogLoss > 0 && *a.Calibration.LogLoss < 0.69) ||
-		examples != 200 {
-		t.Errorf("%+v", a.Calibration)
-	}
-	for i, p := range a.Points.Probability.Positive {
-		vote := a.Points.Vote[i]
-		if !(p > 0 && p < 1) || math.Abs(vote+a.Points.Negative[i]-1) > 1e-12 || (p > 0.7) && vote < 0.5 ||
-			math.Abs(vote-0.5) > 0.49 && math.Abs(p-vote) < 1e-6 {
-			t.Errorf("input %d: probability %v, share of votes %v", i+1, p, vote)
-		}
-	}
-	for says, rows := range map[string]string{
-		"one example of class yes":  strings.Repeat("1,2,no\n2,1,no\n3,1,no\n5,2,no\n", 6) + "9,9,yes\n",
-		"from 4 examples are rough": "1,2,no\n2,1,no\n3,1,yes\n5,2,yes\n",
-	} {
-		path := write(t, "few.csv", "a,b,y\n"+rows)
-		if o := drive(t, "", "predict", path, "--test", path,
-			"--loss hinge --refine none"); o.status != exitDone || !strings.Contains(o.stderr, says) {
-			t.Errorf("%s: %+v", says, o)
 		}
 	}
 }

@@ -11,33 +11,6 @@ import (
 	"bootbench/internal/report"
 )
 
-// TestSingleRow: the only row of a class is left out by e^-1 of the resamples, and is wrong in all of these:
-// its share of the error is that of cross-validation, by given strata of one row, too. Where no row is wrong
-// the screen has a one-sided bound.
-func TestSingleRow(t *testing.T) {
-	table := func(positives int) string {
-		text := "a,site,y\n"
-		for i := range 20 {
-			text += fmt.Sprintf("%d,s%d,%v\n", i*i%97-200*((i+positives)/20), i, i >= 20-positives)
-		}
-		return write(t, "table.csv", text)
-	}
-	model := " --loss hinge --C 1 --gamma 0.01 --no-points --quiet"
-	for _, flags := range []string{"", " --strata site"} {
-		e := decoded[report.Answer](t, "estimate", table(1)+model+flags)
-		if math.Abs(float64(e.Error-0.05)) > 1e-9 || math.Abs(float64(e.ErrorSE-0.05)) > 1e-9 {
-			t.Errorf("%q: error %v +- %v, want 0.05", flags, e.Error, e.ErrorSE)
-		}
-	}
-	easy := table(10)
-	for _, command := range []string{"estimate", "cv"} {
-		text := must(t, command, easy, strings.Replace(model, "0.01", "1", 1))
-		if !strings.Contains(text, "0.0% (under 14%) of new rows") {
-			t.Error(text)
-		}
-	}
-}
-
 // TestRanges: on small and unbalanced tables, with strata that the program chooses, errors of every command
 // are in the range of their loss, standard errors are numbers, and variances are not negative.
 func TestRanges(t *testing.T) {

@@ -11,87 +11,8 @@ import (
 	"testing"
 
 	"bootbench/internal/report"
-	"bootbench/kernel"
+	"bootbench/internal/testutil"
 )
-
-// TestTune: the command line that tune prints estimates the model that it chose, with what the
-// user asked for and the choice; nothing of a preset is left.
-func TestTune(t *testing.T) {
-	for args, wants := range map[string][]string{
-		"tune synthetic:friedman1,n=50 --kernel matern52 --constant 3 --over " +
-			"noise=0.1:10,length-scale": {"--kernel=matern52", "--constant=3", "--length-scale ", "--noise "},
-		"tune synthetic:friedman1,n=50 --ard --by loo --drop x10": {"--drop=x10", "--length-scale "},
-		"tune crabs --ratio 2": {"--loss hinge", "--ratio=2", "--C ", "--gamma "},
-		"tune synthetic:friedman1,n=40 --kernel poly --over gamma,coef0 --noise 3 --engine " +
-			"exact": {"--kernel=poly", "--coef0 ", "--engine=exact"},
-		"tune boston --by evidence --over gamma,noise": {"--no-normalize-target=false", "--noise ",
-			"--gamma "},
-	} {
-		d := decoded[report.Tuning](t, args)
-		line, command := strings.CutPrefix(d.CommandLine, "bootbench ")
-		if !command {
-			t.Fatalf("%s: %q", args, d.CommandLine)
-		}
-		for _, want := range wants {
-			if !strings.Contains(d.CommandLine, want) {
-				t.Errorf("%s: %q lacks %s", args, d.CommandLine, want)
-			}
-		}
-		again := decoded[report.Answer](t, line)
-		if math.Abs(float64(*again.TestError / *d.TestError)-1) > 1e-6 ||
-			math.Abs(float64(again.Quality.ExampleSE/d.StandardError)-1) > 1e-6 || !(d.StandardError > 0) {
-			t.Errorf("%s: error %g, standard error %g; again %g, %g", args, *d.TestError, d.StandardError,
-				*again.TestError, again.Quality.ExampleSE)
-		}
-		if len(d.Path) > d.Evaluations || len(d.Best) != 2 {
-			t.Errorf("%s: %d models, path of %d, best %v", args, d.Evaluations, len(d.Path), d.Best)
-		}
-	}
-}
-
-// TestTuneText: the choice is printed, the page written, and a bound is told.
-func TestTuneText(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	o := drive(t, "",
-		"tune synthetic:friedman1,n=40 --ard --over length-scale,noise=20:30 --by evidence --out",
-		dir, "--model", dir+".json", "--verbose")
-	for _, want := range []string{"to repeat", "models on 40 examples", "left-out error",
-		"length scales", "objective", "refined by"} {
-		if !strings.Contains(o.stdout, want) {
-			t.Errorf("no %q in %s", want, o.stdout)
-		}
-	}
-	if o.status != exitDone || !strings.Contains(o.stderr, "noise is on its lower bound 20") {
-		t.Errorf("%d: %s", o.status, o.stderr)
-	}
-	must(t, "predict --model", dir+".json", "--test synthetic:friedman1,n=5,seed=2 --quiet")
-	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil ||
-		!strings.Contains(string(page), "Hyperparameters of") {
-		t.Errorf("page: %v", err)
-	}
-}
-
-// TestKernelAuto: of some kernels the search takes the one that ends best, and estimate the same as tune.
-func TestKernelAuto(t *testing.T) {
-	const data = "synthetic:friedman1,n=60"
-	path := filepath.Join(t.TempDir(), "f.csv")
-	must(t, "datasets --export", data, path)
-	d := decoded[report.Tuning](t, "tune", path, "--kernel auto --refine none")
-	least := math.Inf(1)
-	for _, kind := range []string{"rbf", "matern52", "linear"} {
-		least = math.Min(least, float64(decoded[report.Tuning](t, "tune", path, "--kernel", kind,
-			"--refine none").Objective))
-	}
-	e := decoded[report.Answer](t, "estimate", path, "--kernel auto --refine none")
-	if float64(d.Objective) != least || e.Model.Kind != d.Model.Kind || *e.TestError != *d.TestError ||
-		!strings.Contains(d.CommandLine, "--kernel "+d.Model.Kind.String()) ||
-		strings.Contains(d.CommandLine, "auto") {
-		t.Errorf("objective %v, least %v; estimate has %v, tune %v: %s", d.Objective, least, e.Model.Kind,
-			d.Model.Kind, d.CommandLine)
-	}
-	refused(t, "--kernel auto", "grid --kernel auto", path)
-	refused(t, "--kernel auto", "estimate --loss square --noise 1 --kernel auto", path)
-}
 
 // TestOneModel: the model that is judged is the model that is trained. With the same flags, or none, all
 // commands have the same model, and the fit to all data that estimate judges is the one in the file of train:
@@ -152,140 +73,106 @@ func TestOneModel(t *testing.T) {
 	}
 }
 
-// TestFlagless: without --loss the task is found from the target and a model is chosen;
-// the command line that it names gives the same answer to the last digit.
-func TestFlagless(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the run without -short has it")
-	}
-	dir := t.TempDir()
-	numbers := filepath.Join(dir, "numbers.csv")
-	must(t, "datasets --export synthetic:friedman1,n=80", numbers)
-	labels := write(t, "labels.csv", csvOf("a,b,c,sick", 60, func(i int) []any {
-		a, b := i%10, (i*7)%11
-		return []any{a, b % 10, 1, min(1, (a+b)/9)}
-	}))
-	for _, c := range []struct{ path, loss, task string }{{numbers, "square", "regression"},
-		{labels, "hinge", "classification"}} {
-		a := decoded[report.Answer](t, "estimate", c.path)
-		if a.Loss != c.loss || a.Task != c.task || a.ChosenBy == "" || a.Model.Loss != c.loss ||
-			a.Model.Gamma != a.Kernel.Gamma || !a.Model.Standardize ||
-			a.Model.Parameters.Noise+a.Model.Parameters.C == 0 {
-			t.Errorf("%+v", a)
-		}
-		again := document[report.Answer](t, strings.TrimPrefix(a.CommandLine, "bootbench "))
-		if *again.TestError != *a.TestError || again.ChosenBy != "" || again.CommandLine != "" ||
-			!reflect.DeepEqual(again.Model, a.Model) {
-			t.Errorf("%s: %+v, was %+v", a.CommandLine, again, a)
-		}
-		if text := must(t, "estimate", c.path, "--quiet"); !strings.Contains(text,
-			"to repeat       bootbench estimate "+c.path+" --loss "+c.loss) {
-			t.Error(text)
-		}
-	}
-	given := decoded[report.Answer](t, "estimate", numbers, "--noise 3 --gamma 0.05")
-	if given.Model.Noise != 3 || given.Model.Gamma != 0.05 {
-		t.Errorf("given: %+v", given)
-	}
-	given = decoded[report.Answer](t, "estimate", labels, "--kernel linear --C 2")
-	if given.Model.C != 2 || given.Model.Kind != kernel.Linear {
-		t.Errorf("linear: %+v", given)
-	}
-	refused(t, "--loss square takes only --noise", "estimate", numbers, "--C 2")
-}
+// repeats are data, flags and commands of answers whose models a search chooses, and texts of the lines that
+// repeat these; no commands are all of them.
+const repeats = `
+HOUSES | --loss square --gamma 0.1 |  | --gamma=0.1
+LABELS | --loss hinge --gamma 0.3 |  | --gamma=0.3 --C
+HOUSES |  | estimate tune | --loss square --noise
+HOUSES | --noise 10% | train tune | --noise=10%
+LABELS |  | rows train tune | --loss hinge --C --gamma
+LABELS | --C 2 --no-bias | cv tune | --C=2
+LABELS | --loss logistic | curve tune | --loss logistic
+HOUSES | --loss eps | predict tune | --loss eps
+HOUSES | --loss square | loo |
+HOUSES | --kernel auto | cv tune | --kernel
+HOUSES | --kernel=auto --loss huber | estimate | --loss huber
+HOUSES | --kernel linear | estimate tune | --kernel=linear
+HOUSES | --kernel poly | estimate tune | --kernel=poly
+HOUSES | --drop age | estimate tune | --drop=age
+HOUSES | --seed 3 | cv tune | --seed=3
+LABELS | --nested | cv | --nested
+HOUSES | --journal DIR/one | retrain |
+HOUSES | --journal DIR/two | tune |
+HOUSES | --scheme kfold --folds 4 | estimate tune | --scheme=kfold
+HOUSES | --ard | tune | --length-scale
+HOUSES | --ard --gamma 0.2 | tune | --length-scale
+HOUSES | --folds 3 | tune |
+HOUSES | --over gamma --noise 1 | tune | --noise=1 --gamma
+LABELS | --over gamma | tune | --gamma
+LABELS | --over C | tune | --C
+HOUSES | --over noise --length-scale 1,2 | tune | --length-scale=1,2 --noise
+HOUSES | --by loo | tune |
+HOUSES | --over amplitude,noise | tune | --amplitude
+LABELS | --over class-weight,C | tune | --class-weight
+LABELS | --test-loss square | tune | --test-loss=square
+boston | --folds 3 --over noise | tune | --no-normalize-target=false
+HOUSES | --target price,age | tune | --target=price,age
+HOUSES | --kernel matern52 --constant 3 --over noise=0.1:10,length-scale | tune | --kernel=matern52
+synthetic:friedman1,n=50 | --ard --by loo --drop x10 | tune | --drop=x10 --length-scale
+crabs | --ratio 2 | tune | --loss hinge --ratio=2 --C --gamma
+HOUSES | --kernel poly --over gamma,coef0 --noise 3 --engine exact | tune | --coef0 --engine=exact
+boston | --by evidence --over gamma,noise | tune | --no-normalize-target=false --noise --gamma
+`
 
-// TestInProportion: every answer about one data set says what a constant prediction would
-// err by, and new inputs get the class that the file writes.
-func TestInProportion(t *testing.T) {
-	path := write(t, "trees.tsv", strings.ReplaceAll(csvOf("a,b,kind", 40, func(i int) []any {
-		return []any{i % 10, (3 * i) % 7, []string{"oak", "ash"}[min(1, i%10/6)]}
-	}), ",", "\t"))
-	for _, command := range []string{"estimate", "retrain --resamples 20", "predict --test " + path} {
-		a := decoded[report.Answer](t, command, path, "--loss hinge")
-		if q := a.Quality; q == nil || q.Baseline != 0.4 || q.Constant != "oak" || !(q.ExampleSE > 0) {
-			t.Errorf("%s: %+v", command, a.Quality)
-		}
-		if strings.HasPrefix(command, "predict") &&
-			(len(a.Points.Class) != 40 || a.Points.Class[0] != "oak" || a.Points.Class[9] != "ash") {
-			t.Errorf("classes %v", a.Points.Class)
-		}
-	}
-	if text := must(t, "predict", path, "--test", path,
-		"--loss hinge --csv - --quiet"); !strings.Contains(text,
-		",class,target,") || !strings.Contains(text, ",ash,") {
-		t.Error(text)
-	}
-	noise := drive(t, "",
-		"estimate synthetic:friedman1,n=40 --loss square --noise 0.0001% --gamma 50 --verbose")
-	if noise.status != exitDone || !strings.Contains(noise.stderr, "learned nothing") ||
-		!strings.Contains(noise.stdout, "R^2 ") {
-		t.Errorf("a useless model: %+v", noise)
-	}
-}
-
-// TestRepeat: the line that repeats an answer runs, chooses nothing, and has the same model and error, for
+// TestRepeat: the line that repeats an answer runs, chooses nothing, and has the same model and errors, for
 // all commands that print one and for flags that the search replaces or that are for the search alone.
 func TestRepeat(t *testing.T) {
-	path := houses(t, "houses.csv", rand.New(rand.NewPCG(1, 1)).Perm(30))
-	labels := write(t, "labels.csv", csvOf("a,b,kind", 40, func(i int) []any {
-		return []any{i % 10, (3 * i) % 7, []string{"oak", "ash"}[min(1, i%10/6)]}
-	}))
-	file := filepath.Join(t.TempDir(), "m.json")
+	dir := t.TempDir()
+	files := strings.NewReplacer("HOUSES", houses(t, "houses.csv", rand.New(rand.NewPCG(1, 1)).Perm(30)),
+		"LABELS", write(t, "labels.csv", csvOf("a,b,kind", 40, func(i int) []any {
+			return []any{i % 10, (3 * i) % 7, []string{"oak", "ash"}[min(1, i%10/6)]}
+		})), "DIR", dir)
 	commands := map[string]string{"estimate": "--refine none", "curve": "--ratio 1 --refine none",
-		"predict": "--refine none --test", "retrain": "--resamples 2", "cv": "--folds 3", "loo": "",
-		"rows": "--refine none", "train": "--model " + file, "tune": "--refine none"}
-	for i, c := range []struct{ data, flags, only string }{
-		{path, "--loss square --gamma 0.1", ""}, {labels, "--loss hinge --gamma 0.3", ""},
-		{path, "", "estimate tune"}, {path, "--noise 10%", "train tune"}, {labels, "", "rows train tune"},
-		{labels, "--C 2 --no-bias", "cv tune"}, {labels, "--loss logistic", "curve tune"},
-		{path, "--loss eps", "predict tune"}, {path, "--loss square", "loo"},
-		{path, "--kernel auto", "cv tune"}, {path, "--kernel=auto --loss huber", "estimate"},
-		{path, "--kernel linear", "estimate tune"}, {path, "--kernel poly", "estimate tune"},
-		{path, "--drop age", "estimate tune"}, {path, "--seed 3", "cv tune"}, {labels, "--nested", "cv"},
-		{path, "--journal " + t.TempDir(), "retrain"}, {path, "--journal " + t.TempDir(), "tune"},
-		{path, "--scheme kfold --folds 4", "estimate tune"},
-		{path, "--ard", "tune"}, {path, "--ard --gamma 0.2", "tune"}, {path, "--folds 3", "tune"},
-		{path, "--over gamma --noise 1", "tune"}, {labels, "--over gamma", "tune"},
-		{labels, "--over C", "tune"},
-		{path, "--over noise --length-scale 1,2", "tune"}, {path, "--by loo", "tune"},
-		{path, "--over amplitude,noise", "tune"}, {labels, "--over class-weight,C", "tune"},
-		{labels, "--test-loss square", "tune"}, {"boston", "--folds 3 --over noise", "tune"},
-		{path, "--target price,age", "tune"},
-	} {
+		"predict": "--refine none --test DATA", "retrain": "--resamples 2", "cv": "--folds 3", "loo": "",
+		"rows": "--refine none", "train": "--model " + dir + "/m.json", "tune": "--refine none"}
+	type answer struct {
+		report.Subject
+		Error     float64
+		TestError *report.Number `json:"test_error"`
+	}
+	ask := func(line string) (a answer) {
+		o := drive(t, "", line, "--json", dir+"/answer.json")
+		if o.status != exitDone && o.status != exitNotConverged {
+			t.Errorf("%s: %s", line, o.stderr)
+			return a
+		}
+		a = parse[answer](t, string(testutil.Must(os.ReadFile(dir+"/answer.json"))(t)))
+		a.Model.Chosen = nil // not every command has --chosen
+		return a
+	}
+	for i, line := range strings.Split(strings.Trim(repeats, "\n"), "\n") {
 		if testing.Short() && i%4 > 0 {
 			continue // the run without -short has it
 		}
+		c := strings.Split(files.Replace(line)+" ", " | ")
 		for command, own := range commands {
-			if c.only != "" && !slices.Contains(strings.Fields(c.only), command) {
+			if c[2] != "" && !slices.Contains(strings.Fields(c[2]), command) {
 				continue
 			}
-			if command == "predict" {
-				own += " " + c.data
+			own = strings.Replace(own, "DATA", c[0], 1)
+			said := ask(strings.Join([]string{command, c[0], c[1], own}, " "))
+			again, found := strings.CutPrefix(said.CommandLine, "bootbench ")
+			for _, word := range strings.Fields(c[3]) {
+				found = found && strings.Contains(again, word)
 			}
-			type answer struct {
-				CommandLine string `json:"command_line"`
-				ChosenBy    string `json:"chosen_by"`
-				Error       float64
-			}
-			first := drive(t, "", command, c.data, c.flags, own, "--quiet --json -")
-			if first.status != exitDone && first.status != exitNotConverged {
-				t.Errorf("%s %s: %s", command, c.flags, first.stderr)
-				continue
-			}
-			said := parse[answer](t, first.stdout)
-			line, found := strings.CutPrefix(said.CommandLine, "bootbench ")
 			if !found {
-				t.Errorf("%s %s: no line to repeat", command, c.flags)
+				t.Errorf("%s, %s: repeated by %q", line, command, said.CommandLine)
 				continue
 			}
-			repeated := drive(t, "", strings.Replace(line, "--json -", "", 1), "--json -")
-			if repeated.status != exitDone && repeated.status != exitNotConverged {
-				t.Errorf("%s: %s", line, repeated.stderr)
-				continue
+			if at := strings.Index(again, " --json"); at >= 0 { // a line with the choice inside is as it was
+				again = again[:at]
 			}
-			again := parse[answer](t, repeated.stdout)
-			if command != "cv" && again.ChosenBy != "" || math.Abs(again.Error-said.Error) > 1e-6*said.Error {
-				t.Errorf("%s: error %g, was %g; %s", line, again.Error, said.Error, again.ChosenBy)
+			repeated := ask(again)
+			if repeated.Model == nil {
+				continue // ask said so
+			}
+			same := math.Abs(repeated.Error-said.Error) <= 1e-6*said.Error &&
+				(said.TestError == nil || math.Abs(float64(*repeated.TestError / *said.TestError)-1) <= 1e-6)
+			if !same || command != "cv" && repeated.ChosenBy != "" ||
+				!reflect.DeepEqual(repeated.Model, said.Model) {
+				t.Errorf("%s: error %g of %+v, was %g of %+v; %s", again, repeated.Error, repeated.Model,
+					said.Error, said.Model, repeated.ChosenBy)
 			}
 		}
 	}

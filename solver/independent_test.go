@@ -471,7 +471,8 @@ func (h harsh) check(t *testing.T, noise, ratio float64) {
 
 // TestZeroRow: an input with K_ii = 0 takes no part, and nobody notices it.
 func TestZeroRow(t *testing.T) {
-	for _, l := range []loss.Loss{loss.Square{Noise: 0.05}, loss.Hinge{C: 1}} {
+	for _, l := range []loss.Loss{loss.Square{Noise: 0.05}, loss.Hinge{C: 1}, loss.Logistic{C: 1},
+		loss.Probit{}, loss.Logit{}} {
 		p := ordinaryMargin()
 		p.Loss = l
 		with := p

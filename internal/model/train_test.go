@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"bootbench/fits"
@@ -15,14 +14,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
-	"bootbench/train/gp"
 )
-
-func blobs(t *testing.T, l loss.Loss) *model.Model {
-	t.Helper()
-	return build(t, model.Spec{Set: load(t, "synthetic:blobs,n=40,noise=0.5"),
-		Kernel: kernel.Spec{Gamma: 0.5}, Loss: l, Standardize: true})
-}
 
 // TestMissingClass against the share of drawn resamples that lack a class.
 func TestMissingClass(t *testing.T) {
@@ -52,7 +44,7 @@ func TestMissingClass(t *testing.T) {
 }
 
 // TestRetrainMethods: auto takes batches where there are resamples and sites enough, else single fits;
-// batches refuse a likelihood.
+// batches refuse a likelihood, and every training a loss without a trainer.
 func TestRetrainMethods(t *testing.T) {
 	m := build(t, model.Spec{Set: load(t, "sonar"), Standardize: true, Kernel: kernel.Spec{Gamma: 0.01},
 		Loss: loss.SquaredHinge{C: 1}})
@@ -68,26 +60,9 @@ func TestRetrainMethods(t *testing.T) {
 		Loss: loss.Probit{}})
 	refused(model.Retrain(t.Context(), likely, model.Batch, bootstrap, settings))(t,
 		"batches of a likelihood", model.ErrInput, "")
-}
-
-// TestUntrainable: a loss without a trainer has a theory, and every training of it is refused, rather than
-// made with no trainer.
-func TestUntrainable(t *testing.T) {
-	m := blobs(t, labelsOnly{loss.Square{Noise: 1}})
-	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-	training := model.RetrainSettings{Settings: fits.Settings{Resamples: 3,
-		Tests: []loss.Test{loss.ZeroOne{}}}}
-	_, trainer := m.LossTrainers(0)
-	_, full := m.FullFit(t.Context())
-	_, fit := m.Fit(t.Context(), 0)
-	_, single := model.Retrain(t.Context(), m, model.Single, bootstrap, training)
-	_, _, batch := model.NewBatch(t.Context(), m, s, training)
-	for what, err := range map[string]error{"trainer": trainer, "full fit": full, "fit": fit,
-		"retrain": single, "batch": batch} {
-		if !errors.Is(err, model.ErrInput) || what != "batch" && !contains(err, `loss "labels-only"`) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
+	unknown := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=40"),
+		Loss: labelsOnly{loss.Square{Noise: 1}}})
+	refused(unknown.FullFit(t.Context()))(t, "no trainer", model.ErrInput, `loss "labels-only"`)
 }
 
 // TestTrainerWithoutMemory: hard margins on a factor are trained with the whole matrix; where that does not
@@ -142,70 +117,6 @@ func TestInterrupts(t *testing.T) {
 			if err := train(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, model.ErrInput) {
 				t.Errorf("%s, %v: after %d of %d looks: %v", c.loss.Name(), c.storage, looks, all, err)
 			}
-		}
-	}
-}
-
-// TestScratch: the kernel matrix is the same after everything that works in its scratch triangle.
-func TestScratch(t *testing.T) {
-	m, untouched := build(t, grid(t, 40)), build(t, grid(t, 40))
-	testutil.Must(m.FullFit(t.Context()))(t)
-	testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-	if _, err := model.Retrain(t.Context(), m, model.Single, bootstrap,
-		model.RetrainSettings{Settings: fits.Settings{Resamples: 5}}); err != nil {
-		t.Fatal(err)
-	}
-	for i := range m.Sites() {
-		if !slices.Equal(m.Gram().Row(i), untouched.Gram().Row(i)) {
-			t.Fatalf("row %d of the kernel matrix has changed", i)
-		}
-	}
-}
-
-// TestFailedFits: a matrix that is not positive definite is the fault of the
-// data, and named by who finds it, though Build let it pass.
-func TestFailedFits(t *testing.T) {
-	spec := precomputed(grid(t, 12))
-	spec.Kernel = kernel.Spec{Kind: kernel.Precomputed}
-	for i := range spec.Set.N() {
-		clear(spec.Set.X.Row(i))
-		spec.Set.X.Row(i)[i] = 1
-	}
-	m := build(t, spec)
-	for i := range m.Sites() { // Build refuses such a matrix: it is spoilt afterwards
-		for j := range i {
-			m.Gram().Set(i, j, 1-float64(i-j)*float64(i-j))
-		}
-	}
-	var full *gp.PivotError
-	if _, err := m.FullFit(t.Context()); !errors.As(err, &full) {
-		t.Errorf("full fit: %v", err)
-	}
-	var one *fits.FitError
-	_, err := model.Retrain(t.Context(), m, model.Single, bootstrap,
-		model.RetrainSettings{Settings: fits.Settings{Resamples: 2}})
-	if !errors.As(err, &one) || !errors.As(err, &full) {
-		t.Errorf("retraining: %v", err)
-	}
-	var pivot *linalg.PivotError
-	_, err = m.Solve(t.Context(), bootstrap, solver.Settings{})
-	if !errors.Is(err, solver.ErrProblem) || !errors.As(err, &pivot) {
-		t.Errorf("solve: %v", err)
-	}
-}
-
-// An input where K_ii = 0 has a predictor of zero in every resample, whatever the
-// likelihood; a solve with one ends, and soon.
-func TestKernelOfZero(t *testing.T) {
-	set := load(t, "synthetic:rings,n=12,d=2").Head(6)
-	for j := range set.X.Cols {
-		set.X.Row(2)[j] = 0
-	}
-	for _, l := range []loss.Loss{loss.Probit{}, loss.Logit{}, loss.Logistic{C: 1}} {
-		m := build(t, model.Spec{Set: set, Loss: l, Kernel: kernel.Spec{Kind: kernel.Linear}})
-		s, err := m.Solve(t.Context(), bootstrap, solver.Settings{MaxSweeps: 100})
-		if err != nil || s.Status != solver.Converged || s.Mean[m.Site[2]] != 0 || s.Var[m.Site[2]] != 0 {
-			t.Errorf("%s: %v, %+v", l.Name(), err, s)
 		}
 	}
 }

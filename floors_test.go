@@ -17,6 +17,7 @@ import (
 	"bootbench"
 	"bootbench/internal/answer"
 	"bootbench/internal/report"
+	"bootbench/internal/testutil"
 )
 
 // floors are the packages of the module from the ground up: a package imports only packages of lower floors.
@@ -48,80 +49,73 @@ func floorOf(folder string) int {
 	return slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, folder) })
 }
 
-func TestImportsPointDown(t *testing.T) {
-	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") ||
-			strings.HasSuffix(path, "_test.go") {
-			return err
+// sources calls visit for the Go files of a folder whose names match, except tests.
+func sources(t *testing.T, folder, match string, mode parser.Mode, visit func(set *token.FileSet, path string,
+	file *ast.File)) {
+	t.Helper()
+	for _, path := range testutil.Must(filepath.Glob(filepath.Join(folder, match)))(t) {
+		if set := token.NewFileSet(); !strings.HasSuffix(path, "_test.go") {
+			visit(set, path, testutil.Must(parser.ParseFile(set, path, nil, mode))(t))
 		}
-		floor := floorOf(filepath.ToSlash(filepath.Dir(path)))
-		if floor < 0 {
-			t.Errorf("%s: its folder has no floor", path)
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, spec := range file.Imports {
-			name, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
-			below, own := strings.CutPrefix(name, "bootbench")
-			if below = strings.TrimPrefix(below, "/"); below == "" {
-				below = "."
-			}
-			if own && floorOf(below) >= floor {
-				t.Errorf("%s imports %s, which is not below it", path, name)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
+}
+
+func TestImportsPointDown(t *testing.T) {
+	testutil.Check(t, filepath.WalkDir(".", func(folder string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		floor := floorOf(filepath.ToSlash(folder))
+		sources(t, folder, "*.go", parser.ImportsOnly, func(_ *token.FileSet, path string, file *ast.File) {
+			if floor < 0 {
+				t.Errorf("%s: its folder has no floor", path)
+			}
+			for _, spec := range file.Imports {
+				name := testutil.Must(strconv.Unquote(spec.Path.Value))(t)
+				below, own := strings.CutPrefix(name, "bootbench")
+				if below = strings.TrimPrefix(below, "/"); below == "" {
+					below = "."
+				}
+				if own && floorOf(below) >= floor {
+					t.Errorf("%s imports %s, which is not below it", path, name)
+				}
+			}
+		})
+		return nil
+	}))
 }
 
 // TestPublicSignatures: functions, fields and methods that other modules can use have no types of internal
 // packages, which they could not name. The root package has names for those that it takes and returns; bench
 // is for this program's own benchmarks.
 func TestPublicSignatures(t *testing.T) {
-	for _, folder := range slices.Concat(floors...) {
-		if folder == "." || folder == "bench" || strings.HasPrefix(folder, "cmd/") ||
-			strings.Contains("/"+folder, "/internal/") {
-			continue
+	check := func(set *token.FileSet, _ string, file *ast.File) {
+		if !ast.FileExports(file) {
+			return
 		}
-		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
+		internal := map[string]bool{}
+		for _, spec := range file.Imports {
+			name := strings.Trim(spec.Path.Value, `"`)
+			internal[name[strings.LastIndex(name, "/")+1:]] = strings.Contains(name, "/internal/")
 		}
-		for _, path := range files {
-			set := token.NewFileSet()
-			file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
+		for _, declaration := range file.Decls {
+			if function, is := declaration.(*ast.FuncDecl); is {
+				function.Body = nil
 			}
-			if strings.HasSuffix(path, "_test.go") || !ast.FileExports(file) {
-				continue
-			}
-			internal := map[string]bool{}
-			for _, spec := range file.Imports {
-				name := strings.Trim(spec.Path.Value, `"`)
-				internal[name[strings.LastIndex(name, "/")+1:]] = strings.Contains(name, "/internal/")
-			}
-			for _, declaration := range file.Decls {
-				if function, is := declaration.(*ast.FuncDecl); is {
-					function.Body = nil
-				}
-				ast.Inspect(declaration, func(n ast.Node) bool {
-					if of, is := n.(*ast.SelectorExpr); is {
-						if name, is := of.X.(*ast.Ident); is && internal[name.Name] {
-							t.Errorf("%s: %s.%s", set.Position(of.Pos()), name, of.Sel)
-						}
+			ast.Inspect(declaration, func(n ast.Node) bool {
+				if of, is := n.(*ast.SelectorExpr); is {
+					if name, is := of.X.(*ast.Ident); is && internal[name.Name] {
+						t.Errorf("%s: %s.%s", set.Position(of.Pos()), name, of.Sel)
 					}
-					return true
-				})
-			}
+				}
+				return true
+			})
+		}
+	}
+	for _, folder := range slices.Concat(floors...) {
+		if folder != "." && folder != "bench" && !strings.HasPrefix(folder, "cmd/") &&
+			!strings.Contains("/"+folder, "/internal/") {
+			sources(t, folder, "*.go", parser.SkipObjectResolution, check)
 		}
 	}
 }
@@ -136,26 +130,15 @@ var (
 // texts calls visit for the texts in the Go files of a folder that match, except tests.
 func texts(t *testing.T, folder, match string, visit func(at token.Position, text string)) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, match))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range files {
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
+	const mode = parser.SkipObjectResolution
+	sources(t, folder, match, mode, func(set *token.FileSet, _ string, file *ast.File) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if text, is := n.(*ast.BasicLit); is && text.Kind == token.STRING {
 				visit(set.Position(text.Pos()), text.Value)
 			}
 			return true
 		})
-	}
+	})
 }
 
 // TestMessages: texts of the library name no flag of the command, but fields that exist, and the command has

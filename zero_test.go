@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"path"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"runtime"
@@ -20,6 +19,7 @@ import (
 	"bootbench"
 	"bootbench/bench"
 	"bootbench/blas"
+	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -187,10 +187,7 @@ func TestZeroValues(t *testing.T) {
 // TestOddArguments: what is out of range or missing is refused by an error, with a whole specification.
 func TestOddArguments(t *testing.T) {
 	ctx := t.Context()
-	data, err := bootbench.Load("synthetic:friedman1,n=12", bootbench.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testutil.Must(bootbench.Load("synthetic:friedman1,n=12", bootbench.ReadOptions{}))(t)
 	spec := bootbench.NewSpec(data, bootbench.Square{Noise: 1})
 	refused := func(name string, ask func() error) {
 		t.Helper()
@@ -253,10 +250,7 @@ func TestOddArguments(t *testing.T) {
 // TestDefaultScheme: without a scheme resamples are drawn over the groups of the data, or within classes of
 // fewer than 30 rows.
 func TestDefaultScheme(t *testing.T) {
-	data, err := bootbench.Load("synthetic:blobs,n=40", bootbench.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testutil.Must(bootbench.Load("synthetic:blobs,n=40", bootbench.ReadOptions{}))(t)
 	var classes []int
 	grouped := *data
 	for i, y := range data.Columns[0].Y {
@@ -271,17 +265,11 @@ func TestDefaultScheme(t *testing.T) {
 		{&grouped, "poisson", bootbench.Design{N: 40, Group: grouped.Groups}},
 	} {
 		spec := bootbench.NewSpec(c.data, bootbench.Hinge{C: 1})
-		scheme, err := c.design.Of(c.name, resample.Options{Ratio: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		scheme := testutil.Must(c.design.Of(c.name, resample.Options{Ratio: 1}))(t)
 		var errors [2]float64
 		for k, s := range []bootbench.Scheme{nil, scheme} {
-			e, err := bootbench.Estimate(t.Context(), spec, bootbench.Options{Scheme: s})
-			if err != nil {
-				t.Fatal(err)
-			}
-			errors[k] = e.Error
+			o := bootbench.Options{Scheme: s}
+			errors[k] = testutil.Must(bootbench.Estimate(t.Context(), spec, o))(t).Error
 		}
 		if errors[0] != errors[1] {
 			t.Errorf("%s: error %v by default, %v over the design", c.name, errors[0], errors[1])
@@ -292,16 +280,14 @@ func TestDefaultScheme(t *testing.T) {
 // TestAliasesAreDescribed: since a reader of go doc does not see the fields and methods behind an alias of an
 // internal type, its comment lists them.
 func TestAliasesAreDescribed(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "bootbench.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
 	comments := map[string]string{}
-	for _, declaration := range file.Decls {
-		if d, is := declaration.(*ast.GenDecl); is && d.Tok == token.TYPE && len(d.Specs) == 1 {
-			comments[d.Specs[0].(*ast.TypeSpec).Name.Name] = d.Doc.Text()
+	sources(t, ".", "bootbench.go", parser.ParseComments, func(_ *token.FileSet, _ string, file *ast.File) {
+		for _, declaration := range file.Decls {
+			if d, is := declaration.(*ast.GenDecl); is && d.Tok == token.TYPE && len(d.Specs) == 1 {
+				comments[d.Specs[0].(*ast.TypeSpec).Name.Name] = d.Doc.Text()
+			}
 		}
-	}
+	})
 	for name, of := range map[string]reflect.Type{"Data": reflect.TypeFor[bootbench.Data](),
 		"Column":      reflect.TypeFor[bootbench.Column](),
 		"ReadOptions": reflect.TypeFor[bootbench.ReadOptions](), "Spec": reflect.TypeFor[bootbench.Spec](),
@@ -328,26 +314,18 @@ func TestAliasesAreDescribed(t *testing.T) {
 // interfaces.
 func exported(t *testing.T) (names []string) {
 	for _, folder := range publicPackages {
-		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for name, object := range parsed.Scope.Objects {
+		sources(t, folder, "*.go", 0, func(_ *token.FileSet, _ string, file *ast.File) {
+			for name, object := range file.Scope.Objects {
 				listed := object.Kind == ast.Fun
 				if is, isType := object.Decl.(*ast.TypeSpec); isType && is.Assign == 0 {
 					_, isInterface := is.Type.(*ast.InterfaceType)
 					listed = !isInterface
 				}
-				if listed && ast.IsExported(name) && !strings.HasSuffix(file, "_test.go") {
+				if listed && ast.IsExported(name) {
 					names = append(names, strings.Replace(folder, ".", "bootbench", 1)+"."+name)
 				}
 			}
-		}
+		})
 	}
 	return names
 }

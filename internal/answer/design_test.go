@@ -1,7 +1,6 @@
 package answer_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/testutil"
-	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -35,24 +33,15 @@ func patients(t *testing.T, count, rows int, effect float64, seed uint64) (model
 			y[i], group[i] = math.Sin(2*a)+b+own+0.3*rng.NormFloat64(), p
 		}
 	}
-	set, err := dataset.New(x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec := model.NewSpec(set, loss.Square{Noise: 0.1})
-	spec.Standardize, spec.NormalizeTarget = false, false
-	spec.Kernel = kernel.Spec{Kind: kernel.RBF, Gamma: 0.3, Amplitude: 1}
+	spec := specOf(testutil.Must(dataset.New(x, y))(t), loss.Square{Noise: 0.1})
+	spec.Kernel.Gamma, spec.Kernel.Amplitude = 0.3, 1
 	return spec, group
 }
 
 func schemeOf(t *testing.T, d resample.Design, name string, n int) resample.Scheme {
 	t.Helper()
 	d.N = n
-	s, err := d.Of(name, resample.Options{Ratio: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return testutil.Must(d.Of(name, resample.Options{Ratio: 1}))(t)
 }
 
 // TestRefinedDesigns: over 40 seeds the refined left-out error of whole groups, of strata and of blocks is
@@ -76,22 +65,14 @@ func TestRefinedDesigns(t *testing.T) {
 		"blocks":                 schemeOf(t, resample.Design{Block: 5}, "multinomial", 48),
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, err := answer.New(t.Context(), spec, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			truth, err := model.Retrain(context.Background(), j.Model, model.Single, scheme,
-				model.RetrainSettings{
-					Seed:     999,
-					Settings: fits.Settings{Resamples: retrained, Tests: []loss.Test{loss.SquareTest{}}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+			settings := fits.Settings{Resamples: retrained, Tests: []loss.Test{loss.SquareTest{}}}
+			truth := testutil.Must(model.Retrain(t.Context(), j.Model, model.Single, scheme,
+				model.RetrainSettings{Seed: 999, Settings: settings}))(t)
 			var z, zVar []float64
 			for seed := range seeds {
-				e := testutil.Must(j.Estimate(context.Background(),
-					answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: scheme, Level: 0.9,
-						Resamples: 100, Seed: uint64(seed)}))(t)
+				e := testutil.Must(j.Estimate(t.Context(), answer.Question{Theory: answer.Yes,
+					Exact: answer.Yes, Scheme: scheme, Level: 0.9, Resamples: 100, Seed: uint64(seed)}))(t)
 				se := math.Hypot(float64(*e.MonteCarloSE), truth.Tests[0].SE)
 				z = append(z, (float64(e.Error)-truth.Tests[0].Error)/se)
 				at := e.Refined.Points
@@ -101,9 +82,7 @@ func TestRefinedDesigns(t *testing.T) {
 			for what, z := range map[string][]float64{"error": z, "variance": zVar} {
 				mean, sd := stat.MeanStdDev(z, nil)
 				own := 1 / math.Sqrt(float64(2*seeds))
-				if t.Logf("%s: mean %.2f, sd %.2f", what, mean,
-					sd); math.Abs(mean) > 3.3/math.Sqrt(float64(seeds)) ||
-					math.Abs(sd-1) > 3*own {
+				if math.Abs(mean) > 3.3/math.Sqrt(float64(seeds)) || math.Abs(sd-1) > 3*own {
 					t.Errorf("%s: deviates have mean %.2f and standard deviation %.2f", what, mean, sd)
 				}
 			}
@@ -121,39 +100,23 @@ func TestPatients(t *testing.T) {
 	for seed := range uint64(12) {
 		spec, group := patients(t, 20, 10, 0.7, seed)
 		fresh, _ := patients(t, 300, 1, 0.7, 1000+seed)
-		j, err := answer.New(t.Context(), spec, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cross, err := j.Model.CrossAll(fresh.Set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		estimate := func(s resample.Scheme) float64 {
-			return float64(testutil.Must(j.Estimate(context.Background(),
-				answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: s,
-					Level: 0.9, Resamples: 100}))(t).Error)
-		}
+		j := testutil.Must(answer.New(t.Context(), spec, nil))(t)
 		truth, whole := 0.0, schemeOf(t, resample.Design{Group: group}, "poisson", 200)
-		settings := model.RetrainSettings{Cross: cross, Settings: fits.Settings{Resamples: 100,
-			OnFit: func(_ int, _, f []float64) {
-				for i, y := range fresh.Set.Targets(0) {
-					truth += (loss.SquareTest{}).Value(f[200+i], y) / 30000
-				}
-			}}}
-		if _, err := model.Retrain(context.Background(), j.Model, model.Single, whole, settings); err != nil {
-			t.Fatal(err)
+		testutil.Must(model.Retrain(t.Context(), j.Model, model.Single, whole, model.RetrainSettings{
+			Cross: testutil.Must(j.Model.CrossAll(fresh.Set))(t), Settings: fits.Settings{Resamples: 100,
+				OnFit: func(_ int, _, f []float64) {
+					for i, y := range fresh.Set.Targets(0) {
+						truth += (loss.SquareTest{}).Value(f[200+i], y) / 30000
+					}
+				}}}))(t)
+		var errors [2]float64
+		for k, scheme := range []resample.Scheme{whole, bootstrap} {
+			q := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: scheme, Level: 0.9,
+				Resamples: 100, Intervals: answer.Intervals{Of: answer.Observation}}
+			errors[k] = float64(testutil.Must(j.Estimate(t.Context(), q))(t).Error) / truth
+			held[k] += *testutil.Must(j.Predict(t.Context(), fresh.Set, q))(t).Coverage / 12
 		}
-		predict := func(s resample.Scheme) float64 {
-			return *testutil.Must(j.Predict(context.Background(), fresh.Set,
-				answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: s, Level: 0.9,
-					Resamples: 100,
-					Intervals: answer.Intervals{Of: answer.Observation}}))(t).Coverage
-		}
-		held[0] += predict(whole) / 12
-		held[1] += predict(resample.Poisson{Ratio: 1}) / 12
-		ratio, rows = append(ratio, math.Log(estimate(whole)/truth)), append(rows,
-			estimate(resample.Poisson{Ratio: 1})/truth)
+		ratio, rows = append(ratio, math.Log(errors[0])), append(rows, errors[1])
 	}
 	mean, sd := stat.MeanStdDev(ratio, nil)
 	if math.Abs(held[0]-0.9) > 0.06 || held[1] > 0.7 {

@@ -25,7 +25,6 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
-	"bootbench/solver/adjoint"
 )
 
 // bootstrap is the law of the tests of predictions.
@@ -232,77 +231,35 @@ func TestObservationRefusals(t *testing.T) {
 	}
 }
 
-// at are the probabilities of a curve at fields.
-func at(c calibration.Logistic, field []float64) []float64 {
-	p := make([]float64, len(field))
-	for i, f := range field {
-		p[i] = c.Probability(f)
-	}
-	return p
-}
-
-// refitted are probabilities at new inputs by five folds: the average over the folds' models,
-// each with a logistic curve of its own held-out fields (CalibratedClassifierCV), and one
-// logistic curve of all held-out fields for the model trained on all data (svm-train -b 1).
-func refitted(t *testing.T, m *model.Model, in *dataset.Inputs) (average, pooled []float64) {
-	t.Helper()
-	cross := testutil.Must(m.CrossAll(in))(t)
-	average = make([]float64, in.N())
-	held, n := make([]float64, m.Set.N()), m.Set.N()
-	run := func(scheme resample.Scheme, count int, take func(weight, f []float64)) {
-		t.Helper()
-		if _, err := model.Retrain(t.Context(), m, model.Single, scheme, model.RetrainSettings{Cross: cross,
-			Settings: fits.Settings{
-				Resamples: count, OnFit: func(_ int, weight, f []float64) { take(weight, f) },
-			}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	fit := func(field, label []float64) calibration.Logistic {
-		return testutil.Must(calibration.FitLogistic(field, label, nil))(t)
-	}
-	run(resample.KFold{Folds: 5, N: n}, 5, func(weight, f []float64) {
-		var field, label []float64
-		for i, k := range weight {
-			if k == 0 {
-				held[i] = f[m.Site[i]]
-				field, label = append(field, held[i]), append(label, m.Y[i])
-			}
-		}
-		for i, p := range at(fit(field, label), f[m.Sites():]) {
-			average[i] += p / 5
-		}
-	})
-	run(resample.Subsample{Size: n, N: n}, 1, func(_, f []float64) {
-		pooled = at(fit(held, m.Y), f[m.Sites():])
-	})
-	return average, pooled
-}
-
-// TestProbabilities: log loss and Brier score for new examples, on average over sets, are no
-// worse than those of calibration by refitting.
+// TestProbabilities: log loss and Brier score for new examples, on average over sets, are no worse than those
+// of one logistic curve of the fields without each of five folds for the model trained on all data (svm-train
+// -b 1).
 func TestProbabilities(t *testing.T) {
-	var mean [3]struct{ logLoss, brier float64 }
+	var logLoss, brier [2]float64
 	for _, name := range []string{"pima", "crabs", "wisconsin", "synthetic:rings,n=600,d=3"} {
 		set := load(t, name)
 		order, most := rand.New(rand.NewPCG(0, 5)).Perm(set.N()), min(set.N()*2/3, 250)
 		drawn, fresh := set.Subset(order[:most]), set.Subset(order[most:])
-		m, in := build(t, model.Spec{Set: drawn, Standardize: true, Loss: loss.Hinge{C: 1},
-			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}), &dataset.Inputs{X: fresh.X}
+		study := testutil.Must(answer.New(t.Context(), model.Spec{Set: drawn, Standardize: true,
+			Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}, nil))(t)
+		m, in := study.Model, &dataset.Inputs{X: fresh.X}
 		s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 		p := testutil.Must(answer.ProbabilitiesOf(m, s))(t)
 		ours := testutil.Must(p.AtInputs(m, s, in, testutil.Must(answer.At(m, s, in, nil))(t)))(t)
-		average, pooled := refitted(t, m, in)
-		for k, probabilities := range [][]float64{ours, average, pooled} {
-			logLoss, brier := calibration.Judge(probabilities, fresh.Targets(0), nil)
-			mean[k].logLoss += logLoss / 4
-			mean[k].brier += brier / 4
+		folds := testutil.Must(study.CrossValidate(t.Context(), answer.Validation{
+			Design: resample.Design{N: drawn.N()}, Folds: 5}))(t)
+		curve := testutil.Must(calibration.FitLogistic(folds.Points.Mean, m.Y, nil))(t)
+		pooled := testutil.Must(testutil.Must(answer.Train(t.Context(), m))(t).Predict(in))(t)
+		for i, f := range pooled {
+			pooled[i] = curve.Probability(f)
+		}
+		for k, probabilities := range [][]float64{ours, pooled} {
+			l, b := calibration.Judge(probabilities, fresh.Targets(0), nil)
+			logLoss[k], brier[k] = logLoss[k]+l/4, brier[k]+b/4
 		}
 	}
-	for k := 1; k < 3; k++ {
-		if mean[0].logLoss > mean[k].logLoss || mean[0].brier > mean[k].brier {
-			t.Errorf("log loss and Brier score %+v, of refitting %+v", mean[0], mean[k])
-		}
+	if logLoss[0] > logLoss[1] || brier[0] > brier[1] {
+		t.Errorf("log loss %v and Brier score %v, with those of refitting", logLoss, brier)
 	}
 }
 
@@ -373,18 +330,13 @@ func TestPairedCoverage(t *testing.T) {
 		pool := load(t, fmt.Sprintf("synthetic:%s,n=%d", c.set, c.n*draws))
 		for draw := range draws {
 			set := pool.Subset(every(1, c.n*(draw+1))[c.n*draw:])
-			test := loss.Test(loss.ZeroOne{})
-			if set.AreNumbers() {
-				test = loss.SquareTest{}
-			}
 			var errors [2]report.Examples
 			for k, spec := range []model.Spec{c.a, c.b} {
 				spec.Set, spec.Standardize, spec.NormalizeTarget = set, true, set.AreNumbers()
-				m := build(t, spec)
-				s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-				_, errors[k].Each = s.LeftOut(test)
-				errors[k].Influence = testutil.Must(adjoint.Influence(t.Context(), s, test))(t)
-				errors[k].Interactions = testutil.Must(adjoint.Interactions(s, test, errors[k].Influence))(t)
+				study, err := testutil.Must(answer.New(t.Context(), spec, nil))(t), error(nil)
+				errors[k], _, _, err = study.LeftOut(t.Context(),
+					answer.Question{Scheme: bootstrap, Theory: answer.Yes}, true)
+				testutil.Check(t, err)
 			}
 			p := calibration.Compare(report.Examples{Each: errors[0].Each},
 				report.Examples{Each: errors[1].Each}, 0.95)
@@ -480,29 +432,26 @@ func TestCertain(t *testing.T) {
 	}
 }
 
-// conditional is the variance of site i given observations of the others with noise.
+// conditional is the variance of site i given observations of the others with noise, infinite for none.
 func conditional(k *linalg.Sym, noise []float64, i int) float64 {
-	var others []int
+	sites := []int{i}
 	for j, v := range noise {
 		if j != i && !math.IsInf(v, 1) {
-			others = append(others, j)
+			sites = append(sites, j)
 		}
 	}
-	if len(others) == 0 {
-		return k.At(i, i)
-	}
-	a, b := mat.NewSymDense(len(others), nil), mat.NewVecDense(len(others), nil)
-	for p, j := range others {
-		b.SetVec(p, k.At(i, j))
-		for q, l := range others {
+	a, inverse := mat.NewSymDense(len(sites), nil), mat.SymDense{}
+	for p, j := range sites {
+		for q, l := range sites {
 			a.SetSym(p, q, k.At(j, l))
 		}
-		a.SetSym(p, p, k.At(j, j)+noise[j])
+		if p > 0 {
+			a.SetSym(p, p, k.At(j, j)+noise[j])
+		}
 	}
 	var factor mat.Cholesky
-	var x mat.VecDense
-	if !factor.Factorize(a) || factor.SolveVecTo(&x, b) != nil {
+	if !factor.Factorize(a) || factor.InverseTo(&inverse) != nil {
 		return math.NaN()
 	}
-	return k.At(i, i) - mat.Dot(b, &x)
+	return 1 / inverse.At(0, 0)
 }

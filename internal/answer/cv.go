@@ -8,10 +8,12 @@ import (
 	"runtime"
 	"slices"
 
+	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/resample"
+	"bootbench/train"
 )
 
 // Validation configures cross-validation: by given folds, else forward in time if the design has blocks, else
@@ -208,9 +210,13 @@ func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64,
 // fits makes the fits of a plan. Blocks are trained around the theory of as many folds.
 func (v *Validation) fits(ctx context.Context, p *part, folds int, settings model.RetrainSettings,
 	known *nestedFits) (result *model.Retraining, err error) {
-	if v.Choose != nil {
+	if v.Choose != nil { // for each fit
+		problem := fits.Problem{Y: p.model.Y, Weights: p.model.Set.Weights, Site: p.model.Site,
+			Sites: p.model.Sites(), Plan: settings.Plan, OneClass: p.labels()}
 		result = &model.Retraining{Method: model.Single}
-		result.Averages, err = v.fitNested(ctx, p, settings, known)
+		result.Averages, err = fits.Run(ctx, problem, fits.Single(func() (train.Trainer, error) {
+			return nested{ctx, p, v.Choose, known}, nil
+		}), settings.Settings)
 	} else {
 		method, n := v.Method, p.model.Set.N()
 		around := resample.KFold{Folds: min(n, folds), N: n}
@@ -252,9 +258,9 @@ func (v *Validation) report(p *part, folds partition, result *model.Retraining) 
 	var probabilities *Probabilities
 	if p.labels() && !v.ErrorsAlone {
 		points.Class = p.labelsOf(r.OutOfBag)
-		if found, err := RefinedProbabilities(p.model, result.Averages); err == nil {
-			probabilities, points.Probability.Positive = found, found.LeftOut
-			p.decide(points.Class, found.LeftOut)
+		if probabilities = p.probabilities(result.Averages); probabilities != nil {
+			points.Probability.Positive = probabilities.LeftOut
+			p.decide(points.Class, probabilities.LeftOut)
 		}
 	}
 	a.Metrics, a.Calibration = p.measure(v.Metrics, r, probabilities)

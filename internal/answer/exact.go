@@ -129,7 +129,7 @@ func refined(p *part, r *model.Retraining, exact *fits.Averages, q *Question) (*
 	}
 	var all *Probabilities
 	if p.labels() {
-		all, _ = RefinedProbabilities(p.model, r.Averages)
+		all = p.probabilities(r.Averages)
 	}
 	metrics, reliability := p.measure(q.Metrics, exact, all)
 	if out.Calibration = reliability; all != nil || !p.labels() {

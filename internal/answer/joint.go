@@ -227,9 +227,9 @@ func byClass(a *report.Answer, of []int, weights []float64) {
 // to its left-out scores without the example, divided by their sum; nil if a class has too few examples.
 func leftOutProbabilities(s *Study, d *fits.Decided) (all [][]float64) {
 	for k := range d.Mean {
-		p, err := LeftOutProbabilities(s.Model.Set.Columns[0].Signs(k), s.Model.Set.Weights, d.Mean[k],
+		p := LeftOutProbabilities(s.Model.Set.Columns[0].Signs(k), s.Model.Set.Weights, d.Mean[k],
 			d.Square[k])
-		if err != nil || p.LeftOut == nil {
+		if p == nil || p.LeftOut == nil {
 			return nil
 		}
 		all = append(all, p.LeftOut)

@@ -183,13 +183,3 @@ func (s *Study) votesOf(all [][]float64, first []float64, order []int, in *datas
 	}
 	return f
 }
-
-// fitNested makes the fits of a plan, each of a model chosen without the fold.
-func (v *Validation) fitNested(ctx context.Context, p *part, s model.RetrainSettings, known *nestedFits) (
-	*fits.Averages, error) {
-	problem := fits.Problem{Y: p.model.Y, Weights: p.model.Set.Weights, Site: p.model.Site,
-		Sites: p.model.Sites(), Plan: s.Plan, OneClass: p.labels()}
-	return fits.Run(ctx, problem, fits.Single(func() (train.Trainer, error) {
-		return nested{ctx, p, v.Choose, known}, nil
-	}), s.Settings)
-}

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -31,8 +30,11 @@ func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done
 			}
 		}
 		mean, variance, err := s.Predict(rows)
-		if err == nil {
-			err = checkPredicted(first, mean, variance)
+		for i := range mean {
+			if !isNumber(mean[i]+variance[i]) && err == nil {
+				err = model.InputError(fmt.Errorf("the prediction for new row %d is beyond the range of "+
+					"numbers: its features are too far from the training data", first+i+1))
+			}
 		}
 		at.Mean, at.Variance = append(at.Mean, mean...), append(at.Variance, variance...)
 		return err
@@ -41,17 +43,6 @@ func At(m *model.Model, s *solver.Solution, in *dataset.Inputs, before func(done
 		return nil, err
 	}
 	return at, nil
-}
-
-// checkPredicted refuses means and variances at new inputs, from number first on, that are not finite.
-func checkPredicted(first int, mean, variance []float64) error {
-	for i := range mean {
-		if s := mean[i] + variance[i]; math.IsNaN(s) || math.IsInf(s, 0) {
-			return model.InputError(fmt.Errorf("the prediction for new row %d is beyond the range of "+
-				"numbers: its features are too far from the training data", first+i+1))
-		}
-	}
-	return nil
 }
 
 // checkRoom refuses predictions at new inputs that would not fit into memory in addition to a solution:

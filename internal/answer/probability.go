@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"errors"
 	"math"
 	"slices"
 
@@ -53,41 +52,36 @@ func ProbabilitiesOf(m *model.Model, s *solver.Solution) (*Probabilities, error)
 	return p, p.fit(mean, variance, m.Y, m.Set.Weights)
 }
 
-// RefinedProbabilities are LeftOutProbabilities of exact resamples, which a loss with a proximal map has.
-// Among the tests of the refinement must be the square loss.
-func RefinedProbabilities(m *model.Model, r *fits.Averages) (*Probabilities, error) {
-	square := r.Test(loss.SquareTest{}.Name())
-	if square == nil {
-		return nil, model.InputError(errors.New(
-			"probabilities of refined estimates need the square test loss among their tests"))
-	}
-	return LeftOutProbabilities(m.Y, m.Set.Weights, r.OutOfBag, square.Examples)
-}
-
 // LeftOutProbabilities are Probabilities whose curve is fitted to fields of left-out examples with labels:
 // mean predictions, and mean square losses, from which the variances are. Examples that were never left out
-// are NaN, and so are their probabilities. Nil weights are 1.
-func LeftOutProbabilities(label, weights, leftOut, square []float64) (*Probabilities, error) {
+// are NaN, and so are their probabilities; it is nil if the others are of one class. Nil weights are 1.
+func LeftOutProbabilities(label, weights, leftOut, square []float64) *Probabilities {
 	var mean, variance, y, w []float64
 	var known []int
 	for i, f := range leftOut {
-		if math.IsNaN(f) || math.IsNaN(square[i]) {
-			continue
+		if off := label[i] - f; !math.IsNaN(off + square[i]) {
+			known, y, w = append(known, i), append(y, label[i]), append(w, calibration.WeightOf(weights, i))
+			mean, variance = append(mean, f), append(variance, math.Max(0, square[i]-off*off))
 		}
-		off := label[i] - f
-		known, y, w = append(known, i), append(y, label[i]), append(w, calibration.WeightOf(weights, i))
-		mean, variance = append(mean, f), append(variance, math.Max(0, square[i]-off*off))
 	}
 	p := &Probabilities{}
-	if err := p.fit(mean, variance, y, w); err != nil || p.LeftOut == nil {
-		return p, err
+	if p.fit(mean, variance, y, w) != nil {
+		return nil
 	}
-	all := slices.Repeat([]float64{math.NaN()}, len(leftOut))
-	for k, i := range known {
-		all[i] = p.LeftOut[k]
+	if p.LeftOut != nil {
+		all := slices.Repeat([]float64{math.NaN()}, len(leftOut))
+		for k, i := range known {
+			all[i] = p.LeftOut[k]
+		}
+		p.LeftOut = all
 	}
-	p.LeftOut = all
-	return p, nil
+	return p
+}
+
+// probabilities are LeftOutProbabilities of exact fits, whose tests have the square loss for labels.
+func (p *part) probabilities(r *fits.Averages) *Probabilities {
+	square := r.Test(loss.SquareTest{}.Name())
+	return LeftOutProbabilities(p.model.Y, p.model.Set.Weights, r.OutOfBag, square.Examples)
 }
 
 // fit fits the curve to left-out predictions and labels with weights.

@@ -111,16 +111,11 @@ func partLosses(ctx context.Context, s *Study, number, parts int, in *dataset.Se
 	if err != nil {
 		return nil, err
 	}
-	return lossesAt(s, f, in), nil
-}
-
-// lossesAt are the losses at rows with targets of predictions of all functions.
-func lossesAt(s *Study, f [][]float64, in *dataset.Set) []float64 {
 	each, judge := make([]float64, in.N()), s.judge(in)
 	for i := range each {
 		each[i] = judge(i, fieldsAt(f, i))[0]
 	}
-	return each
+	return each, nil
 }
 
 // Growth extrapolates answers about subsamples of n rows to twice the rows, if all errors are from exact

@@ -147,7 +147,9 @@ const PathLength = 5
 func (p *Path) At(ctx context.Context, i int) (Question, error) {
 	switch {
 	case i%PathLength == 0 || p.several():
-		p.Restart()
+		if p.Solution = nil; p.Model != p.built { // the solve changed its factor
+			p.Model, p.full = p.built, make([][]float64, len(p.Model.Functions))
+		}
 	case p.next != i:
 		last, err := p.At(ctx, i-1)
 		if err == nil {

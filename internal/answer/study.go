@@ -69,13 +69,6 @@ func Of(m *model.Model, test loss.Test) *Study {
 		Times: report.Times{Gram: m.GramTime.Seconds()}, full: make([][]float64, len(m.Functions))}
 }
 
-// Restart drops the last solution, and restores the model if the solve changed its factor.
-func (s *Study) Restart() {
-	if s.Solution = nil; s.Model != s.built {
-		s.Model, s.full = s.built, make([][]float64, len(s.Model.Functions))
-	}
-}
-
 // counting is Progress for a count of steps.
 func (s *Study) counting(what string) func(done, total int) {
 	return func(done, total int) { s.Progress(fmt.Sprintf("%s %d of %d", what, done, total), done, total) }

@@ -19,18 +19,18 @@ import (
 // probabilities, which may be nil; numbers have neither.
 func NewMetrics(y, weights []float64, expected func(test loss.Test) []float64, mean,
 	probability []float64) *report.Metrics {
-	judged := func(test loss.Test) (float64, *report.Quality) {
+	judged := func(test loss.Test) (report.Number, *report.Quality) {
 		each := expected(test)
-		mean := stat.Mean(each, weights)
-		return mean, NewQuality(test, report.Number(mean), y, each, weights, nil, nil)
+		mean := report.Number(stat.Mean(each, weights))
+		return mean, NewQuality(test, mean, y, each, weights, nil, nil)
 	}
 	if mean == nil {
 		_, q := judged(loss.SquareTest{})
-		absolute := stat.Mean(expected(loss.Absolute{}), weights)
-		return &report.Metrics{RMSE: q.RMSE, MAE: report.NumberOf(absolute), RSquared: q.RSquared}
+		absolute, _ := judged(loss.Absolute{})
+		return &report.Metrics{RMSE: q.RMSE, MAE: &absolute, RSquared: q.RSquared}
 	}
 	wrong, q := judged(loss.ZeroOne{})
-	m := &report.Metrics{Error: report.NumberOf(wrong), Balanced: q.Balanced}
+	m := &report.Metrics{Error: &wrong, Balanced: q.Balanced}
 	if curve, _, area := ROC(mean, y, weights); curve != nil {
 		m.AUC = report.NumberOf(area)
 	}
@@ -54,7 +54,14 @@ func NewQuality(test loss.Test, testError report.Number, y, perExample, weights 
 	q := &report.Quality{}
 	q.ExampleSE, q.Effective = StandardError(perExample, weights, group)
 	if test.Name() == (loss.ZeroOne{}).Name() {
-		judgeLabels(q, y, perExample, weights, column)
+		_, count := byLabel(y, y, weights)
+		q.Baseline = report.Number(min(count[0], count[1]) / (count[0] + count[1]))
+		if q.Constant = column.Level(-1); count[1] >= count[0] {
+			q.Constant = column.Level(1)
+		}
+		if balanced := Balanced(perExample, y, weights); !math.IsNaN(balanced) {
+			q.Balanced = report.NumberOf(balanced)
+		}
 		return q
 	}
 	constant, square := stat.Mean(y, weights), test.Name() == (loss.SquareTest{}).Name()
@@ -128,20 +135,6 @@ func WeightOf(weights []float64, example int) float64 {
 		return 1
 	}
 	return weights[example]
-}
-
-// judgeLabels is NewQuality for labels.
-func judgeLabels(q *report.Quality, y, perExample, weights []float64, column *dataset.Column) {
-	_, count := byLabel(y, y, weights)
-	q.Baseline = report.Number(min(count[0], count[1]) / (count[0] + count[1]))
-	larger := -1.0
-	if count[1] >= count[0] {
-		larger = 1
-	}
-	q.Constant = column.Level(larger)
-	if balanced := Balanced(perExample, y, weights); !math.IsNaN(balanced) {
-		q.Balanced = report.NumberOf(balanced)
-	}
 }
 
 // Rank adds to a quality the area under the ROC curve of predictions, NaN if unknown, for labels with

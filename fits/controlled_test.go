@@ -235,7 +235,7 @@ func TestRefusals(t *testing.T) {
 	other := build(t, "synthetic:friedman1,n=90,seed=1", loss.Square{Noise: 1}, 0.5, 0)
 	probit := build(t, "synthetic:blobs,n=60,seed=1", loss.Probit{}, 0.5, 0)
 	stale := solve(t, other, law, 1e-6)
-	testutil.Must(other.FullFit(t.Context()))(t) // overwrites the triangle that holds G
+	testutil.Must(other.FullFit(t.Context(), nil))(t) // overwrites the triangle that holds G
 	nine := by(9).RetrainSettings
 	for says, c := range map[string]struct {
 		m        *model.Model

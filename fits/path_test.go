@@ -54,7 +54,7 @@ func TestPath(t *testing.T) {
 			OnFit: func(r int, _, f []float64) { predicted[r] = append(predicted[r], f...) }}
 		testutil.Must(model.Retrain(t.Context(), m, model.Batch, resample.Poisson{Ratio: 1}, settings))(t)
 		for r, factor := range factors {
-			want := testutil.Must(build(factor).FullFit(t.Context()))(t)
+			want := testutil.Must(build(factor).FullFit(t.Context(), nil))(t)
 			off, size := 0.0, 0.0
 			for site, f := range want {
 				off, size = math.Max(off, math.Abs(predicted[r][site]-f)), math.Max(size, math.Abs(f))

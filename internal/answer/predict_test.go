@@ -77,7 +77,7 @@ func TestPredict(t *testing.T) {
 	}
 	narrow := testutil.Must(dataset.NewInputs(mat.NewDense(2, 3, nil)))(t)
 	refused(answer.At(m, s, narrow, nil))(t, "3 features for 10")
-	testutil.Must(m.FullFit(t.Context()))(t)
+	testutil.Must(m.FullFit(t.Context(), nil))(t)
 	refused(answer.At(m, s, in, nil))(t, "of a solution that is overwritten")
 	refused(m.Solve(t.Context(), resample.Poisson{}, solver.Settings{}))(t, "a ratio of 0 is solved")
 	refused(model.Retrain(t.Context(), m, model.Single, resample.Poisson{}, model.RetrainSettings{}))(t,

@@ -57,9 +57,7 @@ func (p *part) fitAround(ctx context.Context) (err error) {
 		return nil
 	}
 	defer func(began time.Time) { p.study.Times.Fit += time.Since(began).Seconds() }(time.Now())
-	if *full, err = model.FitAround(ctx, p.model, p.solution); err != nil && ctx.Err() == nil {
-		*full, err = p.model.FullFit(ctx)
-	}
+	*full, err = p.model.FullFit(ctx, p.solution)
 	return err
 }
 

@@ -30,7 +30,7 @@ func TestBusy(t *testing.T) {
 	want := slices.Clone(earlier.Var)
 	trials := map[string]func() error{
 		"solve":      func() error { _, err := m.Solve(ctx, law, solver.Settings{}); return err },
-		"fit":        func() error { _, err := m.FullFit(t.Context()); return err },
+		"fit":        func() error { _, err := m.FullFit(t.Context(), nil); return err },
 		"covariance": func() error { return earlier.Covariance(make([]float64, m.Sites()), 0) },
 		"predict": func() error {
 			_, _, err := earlier.Predict(make([]float64, earlier.InputDim()))
@@ -101,7 +101,7 @@ func TestManyAtOnce(t *testing.T) {
 								t.Error(err)
 							}
 						}
-						if _, err := m.FullFit(t.Context()); err != nil && !errors.Is(err, linalg.ErrBusy) {
+						if _, err := m.FullFit(t.Context(), nil); err != nil && !errors.Is(err, linalg.ErrBusy) {
 							t.Error(err)
 						}
 					}

@@ -225,8 +225,8 @@ func NewBatch(ctx context.Context, m *Model, s *solver.Solution, settings Retrai
 	return t, responses, err
 }
 
-// FitAround is the predictor at the sites trained on all examples, as a fit around a solution.
-func FitAround(ctx context.Context, m *Model, s *solver.Solution) ([]float64, error) {
+// fitAround is FullFit around a solution.
+func fitAround(ctx context.Context, m *Model, s *solver.Solution) ([]float64, error) {
 	trainer, _, err := NewBatch(ctx, m, s, RetrainSettings{})
 	if err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func TestLowRankReadOuts(t *testing.T) {
 		nearAll(t, "mean at new inputs", mean, wantMean, 1e-7)
 		nearAll(t, "variance at new inputs", variance, wantVariance, 1e-7)
 
-		fit := testutil.Must(m.FullFit(t.Context()))(t)
+		fit := testutil.Must(m.FullFit(t.Context(), nil))(t)
 		count, target := make([]float64, m.Sites()), make([]float64, m.Sites())
 		train.Sites(m.Site).Merge(m.Y, nil, count, target)
 		full := testutil.Must(gp.FitFull(whole, 0.05, false, count, target))(t)[0]
@@ -138,7 +138,7 @@ func TestLowRankIsExactAtTightTolerance(t *testing.T) {
 		near(t, name+": left-out error", got, want, 1e-6)
 		nearAll(t, name+": mean", s.Mean, exact.Mean, 1e-5)
 		nearAll(t, name+": variance", s.Var, exact.Var, 1e-5)
-		if _, err := m.FullFit(t.Context()); err != nil {
+		if _, err := m.FullFit(t.Context(), nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

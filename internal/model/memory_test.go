@@ -57,7 +57,7 @@ func TestForecasts(t *testing.T) {
 					})
 			}
 			if forecast := m.FitBytes(); forecast > 0 {
-				forecasts(t, "the fit to all", forecast, func() { m.FullFit(t.Context()) })
+				forecasts(t, "the fit to all", forecast, func() { m.FullFit(t.Context(), nil) })
 			}
 		})
 	}

@@ -45,8 +45,8 @@ func TestSolveRoughly(t *testing.T) {
 func TestFitAround(t *testing.T) {
 	m, ctx := rings(t, "150", model.LowRank), context.Background()
 	s := testutil.Must(m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-	f := testutil.Must(model.FitAround(ctx, m, s))(t)
-	newton := testutil.Must(m.FullFit(t.Context()))(t)
+	f := testutil.Must(m.FullFit(ctx, s))(t)
+	newton := testutil.Must(m.FullFit(t.Context(), nil))(t)
 	for i, v := range newton {
 		if off := math.Abs(f[i]-v) / math.Sqrt(s.Var[i]); off > 0.02 {
 			t.Errorf("site %d: %g, by Newton's method %g: %g standard deviations", i, f[i], v, off)

@@ -26,7 +26,7 @@ func servants() *scalapack.Servants { return gridtest.NewServants(2, 2, kernel.U
 // answers are all that a solve is read for.
 func answers(t *testing.T, m *model.Model, law resample.CountDistribution) map[string][]float64 {
 	t.Helper()
-	fitted := testutil.Must(m.FullFit(t.Context()))(t)
+	fitted := testutil.Must(m.FullFit(t.Context(), nil))(t)
 	s := converge(t, m, law, solver.Settings{Tolerance: 1e-11})
 	_, left := s.LeftOut(loss.SquareTest{})
 	covariance := make([]float64, s.Sites())

@@ -11,6 +11,7 @@ import (
 	"bootbench/fits"
 	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/solver"
 	"bootbench/train"
 	"bootbench/train/gp"
 	"bootbench/train/machine"
@@ -33,9 +34,15 @@ func (m *Model) Fit(ctx context.Context, tolerance float64) (*machine.Result, er
 	return fit, err
 }
 
-// FullFit trains once on all data and returns the predictor at the sites. It
-// overwrites the scratch triangle of the kernel matrix.
-func (m *Model) FullFit(ctx context.Context) ([]float64, error) {
+// FullFit trains once on all data and returns the predictor at the sites: as a fit in a block around a
+// solution, if there is one, or if that fails, by the loss's trainer. It overwrites the scratch triangle of
+// the kernel matrix.
+func (m *Model) FullFit(ctx context.Context, around *solver.Solution) ([]float64, error) {
+	if around != nil {
+		if f, err := fitAround(ctx, m, around); err == nil || ctx.Err() != nil {
+			return f, err
+		}
+	}
 	fits, err := FullFits(ctx, []*Model{m})
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func TestRetrainMethods(t *testing.T) {
 		"batches of a likelihood", model.ErrInput, "")
 	unknown := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=40"),
 		Loss: labelsOnly{loss.Square{Noise: 1}}})
-	refused(unknown.FullFit(t.Context()))(t, "no trainer", model.ErrInput, `loss "labels-only"`)
+	refused(unknown.FullFit(t.Context(), nil))(t, "no trainer", model.ErrInput, `loss "labels-only"`)
 }
 
 // TestTrainerWithoutMemory: hard margins on a factor are trained with the whole matrix; where that does not
@@ -99,7 +99,7 @@ func TestInterrupts(t *testing.T) {
 		train := func(ctx context.Context) error {
 			m, err := model.Build(ctx, spec)
 			if err == nil {
-				_, err = m.FullFit(ctx)
+				_, err = m.FullFit(ctx, nil)
 			}
 			return err
 		}

@@ -101,7 +101,8 @@ func TestManyAtOnce(t *testing.T) {
 								t.Error(err)
 							}
 						}
-						if _, err := m.FullFit(t.Context(), nil); err != nil && !errors.Is(err, linalg.ErrBusy) {
+						_, err = m.FullFit(t.Context(), nil)
+						if err != nil && !errors.Is(err, linalg.ErrBusy) {
 							t.Error(err)
 						}
 					}

@@ -74,8 +74,7 @@ func ExamplePredict() {
 	}
 	for i := range p.Mean {
 		fmt.Printf("price %.0f, over resamples +- %.0f, a house between %.0f and %.0f\n", p.Mean[i], p.SD[i],
-			p.Lower[i],
-			p.Upper[i])
+			p.Lower[i], p.Upper[i])
 	}
 	// Output:
 	// price 351, over resamples +- 13, a house between 333 and 369
@@ -170,8 +169,7 @@ func ExampleSolve() {
 		log.Fatal(err)
 	}
 	fmt.Printf("the first of %d new rows is %.1f, predicted %.1f by the others\n", solved.N()-100,
-		more.Targets(0)[0],
-		left[0])
+		more.Targets(0)[0], left[0])
 	// Output:
 	// the first of 5 new rows is 5.4, predicted 7.5 by the others
 }

@@ -44,7 +44,7 @@ func TestColumns(t *testing.T) {
 			for _, rows := range folds {
 				one := s.Model.Spec
 				one.Set = without(set, rows)
-				f := testutil.Must(predictionsOf(t.Context(), s, one, set.Subset(rows)))(t)
+				f := testutil.Must(predictionsOf(t.Context(), s, one, set.Subset(rows)))(t)[0]
 				for k, i := range rows {
 					y := set.Columns[0].Y[i]
 					if c.loss.Name() == "hinge" {

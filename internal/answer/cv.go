@@ -201,8 +201,7 @@ func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64,
 	answers := make([]*report.Answer, len(studies))
 	for k, s := range studies {
 		s.Times.Retrain += results[k].Stats.Elapsed.Seconds()
-		answers[k] = v.report(s.part(0), folds,
-			&model.Retraining{Averages: results[k], Method: model.Single})
+		answers[k] = v.report(s.part(0), folds, &model.Retraining{Averages: results[k], Method: model.Single})
 	}
 	return answers, nil
 }

@@ -61,6 +61,7 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 		return nil, err
 	}
 	if q.singly {
+		settings.Resamples = settings.Count(q.Scheme) // whole periods
 		r, err = p.retrain(ctx, model.Single, q.Scheme, settings.RetrainSettings)
 	} else {
 		r, err = model.Refine(ctx, p.model, p.solution, q.Scheme, settings)

@@ -168,8 +168,7 @@ func joinExact(s *Study, a *report.Answer, each []*report.Answer, d *fits.Decide
 
 // decide adds decisions between the classes, by number, of rows with these names, -1 for none, with their
 // probabilities by class or nil; of, if set, are the true classes.
-func decide(a *report.Answer, levels, names []string, best, of []int, p [][]float64,
-	weights []float64) {
+func decide(a *report.Answer, levels, names []string, best, of []int, p [][]float64, weights []float64) {
 	points := &report.Points{Names: names, Class: make([]string, len(best))}
 	a.Points = points
 	if p != nil {

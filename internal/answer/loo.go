@@ -32,8 +32,7 @@ func (s *Study) LeaveOneOut(ctx context.Context, methods ...leaveout.Settings) (
 	}
 	p, began := s.part(0), time.Now()
 	a := &report.Answer{Command: "loo", Subject: s.Subject, LeftOneOut: &report.LeftOneOut{},
-		Quote:          &report.Quote{},
-		SupportVectors: new(int)}
+		Quote: &report.Quote{}, SupportVectors: new(int)}
 	s.Progress("training", 0, 1)
 	var err error
 	switch training := s.Model.Loss.(type) {

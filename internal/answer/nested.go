@@ -82,7 +82,11 @@ func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return predictionsOf(t.ctx, t.part.study, spec, t.part.model.Set)
+	f, err := predictionsOf(t.ctx, t.part.study, spec, t.part.model.Set)
+	if err != nil {
+		return nil, err
+	}
+	return f[0], nil
 }
 
 // without is a set without some of its rows.
@@ -127,19 +131,10 @@ func present(set *dataset.Set) *dataset.Set {
 	return &of
 }
 
-// predictionsOf are the predictions of all functions of the study at inputs by the model of a specification,
-// trained on all its data. A class that these lack loses its pairs.
-func predictionsOf(ctx context.Context, s *Study, spec model.Spec, in *dataset.Inputs) ([][]float64, error) {
-	at, err := trainedBy(ctx, s, spec)
-	if err != nil {
-		return nil, err
-	}
-	return at(in)
-}
-
-// trainedBy trains the model of a specification on all its data. The result predicts as predictionsOf.
-func trainedBy(ctx context.Context, s *Study, spec model.Spec) (
-	at func(in *dataset.Inputs) ([][]float64, error), err error) {
+// predictionsOf are the predictions of all functions of the study at several inputs by the model of a
+// specification, trained on all its data. A class that these lack loses its pairs.
+func predictionsOf(ctx context.Context, s *Study, spec model.Spec, at ...*dataset.Inputs) (f [][][]float64,
+	err error) {
 	first, order, all := spec.Set.Columns[0].Y, []int(nil), []*model.Predictor(nil)
 	if !spec.Pairs || slices.Max(first) > slices.Min(first) {
 		m, err := model.Build(ctx, spec)
@@ -155,13 +150,17 @@ func trainedBy(ctx context.Context, s *Study, spec model.Spec) (
 		}
 		order = m.Order
 	}
-	return func(in *dataset.Inputs) ([][]float64, error) {
-		f, err := predictionsBy(all, in)
-		if err == nil && spec.Pairs {
-			f = s.votesOf(f, first, order, in)
+	for _, in := range at {
+		one, err := predictionsBy(all, in)
+		if err != nil {
+			return nil, err
 		}
-		return f, err
-	}, nil
+		if spec.Pairs {
+			one = s.votesOf(one, first, order, in)
+		}
+		f = append(f, one)
+	}
+	return f, nil
 }
 
 // votesOf are the predictions of all pairs of classes of the study by those of the pairs of an order, of rows

@@ -25,8 +25,7 @@ func TestPValue(t *testing.T) {
 	const n, permutations = 36, 9
 	three := threeClasses(t).Head(n)
 	labels, targets := *three, *three
-	labels.Columns = []dataset.Column{{Y: make([]float64, n), Levels: []string{"low", "high"},
-		Texts: true}}
+	labels.Columns = []dataset.Column{{Y: make([]float64, n), Levels: []string{"low", "high"}, Texts: true}}
 	targets.Columns = []dataset.Column{{Name: "a", Y: make([]float64, n)}, {Name: "b", Y: make([]float64, n)}}
 	for i, y := range three.Targets(0) {
 		labels.Columns[0].Y[i] = math.Min(1, y)

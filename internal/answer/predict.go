@@ -59,9 +59,8 @@ func (i Intervals) of(m *model.Model, scheme resample.Scheme, level float64) (In
 	case i.Of == "":
 		i.Of = Observation
 	case i.Of == Observation && labels:
-		return i,
-			model.InputError(fmt.Errorf("intervals of an %s are for numbers; the targets of %s are "+
-				"labels, for which predict gives a probability", Observation, set.Name))
+		return i, model.InputError(fmt.Errorf("intervals of an %s are for numbers; the targets of %s are "+
+			"labels, for which predict gives a probability", Observation, set.Name))
 	case i.Of == Observation && err != nil:
 		return i, model.InputError(err)
 	}

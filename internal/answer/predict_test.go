@@ -379,8 +379,7 @@ func TestCertain(t *testing.T) {
 		"hinge": {labels, loss.Hinge{C: 10}, nil, 10},
 		"logistic": {labels, loss.Logistic{C: 100}, func(f, _ float64) float64 {
 			return 50 / (1 + math.Cosh(f))
-		},
-			0},
+		}, 0},
 		"huber": {regression, loss.Huber{C: 10, Epsilon: 1}, func(f, y float64) float64 {
 			if math.Abs(f-y) > 1 {
 				return 0

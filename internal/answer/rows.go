@@ -66,8 +66,7 @@ func doubtClasses(ctx context.Context, s *Study, q Question, r *report.Rows) err
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		row.Target, row.Label, row.Class = report.Number(s.Model.Set.Columns[0].Y[i]),
-			a.Points.Target.Classes[i],
-			a.Points.Class[i]
+			a.Points.Target.Classes[i], a.Points.Class[i]
 		row.LabelError, row.Value = report.Number(a.Points.Error[i]), report.Number(1-a.Points.Error[i])
 		if p := a.Points.Probability.Of[row.Label]; p != nil {
 			row.LabelError = report.Number(1 - p[i])

@@ -77,8 +77,7 @@ func addLearningCurve(ctx context.Context, s *Study, a *report.Answer, q *Questi
 	if s.several() {
 		a.Quality.ExampleSE = over.ExampleSE
 	} else {
-		a.Quality = s.part(0).quality(s.Test, last.Error, a.Examples.Each, a.OutOfBag,
-			s.Model.Set.Groups)
+		a.Quality = s.part(0).quality(s.Test, last.Error, a.Examples.Each, a.OutOfBag, s.Model.Set.Groups)
 	}
 	curve.Growth = calibration.NewGrowth(sizes, s.Model.Set.N())
 	a.LearningCurve, a.Time.AllRows = curve, timeOfAll(s, a)
@@ -113,7 +112,7 @@ func partLosses(ctx context.Context, s *Study, number, parts int, in *dataset.Se
 	}
 	each, judge := make([]float64, in.N()), s.judge(in)
 	for i := range each {
-		each[i] = judge(i, fieldsAt(f, i))[0]
+		each[i] = judge(i, fieldsAt(f[0], i))[0]
 	}
 	return each, nil
 }

@@ -52,25 +52,19 @@ func (s *Study) withoutFold(ctx context.Context, rows []int, in *dataset.Inputs,
 			return l, err
 		}
 	}
-	predict, err := trainedBy(ctx, s, spec)
-	if err != nil {
-		return l, err
-	}
 	out := set.Subset(rows)
-	f, err := predict(out)
+	f, err := predictionsOf(ctx, s, spec, out, in)
 	if err != nil {
 		return l, err
 	}
-	for i, m := range s.margins(f) {
+	for i, m := range s.margins(f[0]) {
 		l.own = append(l.own, m[int(out.Columns[0].Y[i])])
 		l.weight = append(l.weight, calibration.WeightOf(out.Weights, i))
 	}
 	stat.SortWeighted(l.own, l.weight)
 	floats.CumSum(l.weight, l.weight)
-	if f, err = predict(in); err == nil {
-		l.at = s.margins(f)
-	}
-	return l, err
+	l.at = s.margins(f[1])
+	return l, nil
 }
 
 // addSets adds, for each new input, the classes that a new label is among with the probability of the

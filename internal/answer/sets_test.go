@@ -47,8 +47,8 @@ func TestSets(t *testing.T) {
 		for _, rows := range folds {
 			one := s.Model.Spec
 			one.Set = without(set, rows)
-			own := testutil.Must(predictionsOf(t.Context(), s, one, set.Subset(rows)))(t)
-			at := testutil.Must(predictionsOf(t.Context(), s, one, in))(t)
+			own := testutil.Must(predictionsOf(t.Context(), s, one, set.Subset(rows)))(t)[0]
+			at := testutil.Must(predictionsOf(t.Context(), s, one, in))(t)[0]
 			for p := range above {
 				for k := range levels {
 					for r, i := range rows {

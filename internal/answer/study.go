@@ -173,8 +173,7 @@ type OnFit = func(r int, weight, f []float64)
 // each asks one part after the other, and joins their answers. It returns fits.ErrElsewhere only after all
 // have made their fits. plan has the draws of the fits, for the decision between classes.
 func (s *Study) each(ctx context.Context, join joining, ask func(p *part, onFit OnFit) (*report.Answer,
-	error)) (
-	*report.Answer, error) {
+	error)) (*report.Answer, error) {
 	var answers []*report.Answer
 	var elsewhere error
 	joint := &fits.Joint{}

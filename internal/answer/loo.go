@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -100,7 +101,7 @@ func leaveOutLabels(ctx context.Context, p *part, methods []leaveout.Settings, p
 	a.LeftOneOut.Bias, a.TestLoss = p.model.Bias, loss.ZeroOne{}.Name()
 	var results []*leaveout.Result
 	for _, settings := range methods {
-		settings.Progress = func(done, total int) { p.study.Progress("leaving out", done, total) }
+		settings.Progress, settings.Together = p.study.counting("leaving out"), p.leaveOutTogether
 		result, err := leaveout.Estimate(ctx, problem, settings)
 		var infeasible *svm.InfeasibleError
 		if errors.As(err, &infeasible) {
@@ -122,6 +123,29 @@ func leaveOutLabels(ctx context.Context, p *part, methods []leaveout.Settings, p
 		judgeLeftOut(p, a, loss.ZeroOne{}, shown.Error, shown.Loss)
 	}
 	return nil
+}
+
+// leaveOutTogether are the predictions for the listed examples by fits in blocks that lack one each, nil
+// where blocks do not pay: from the solution of all examples a fit takes solves with the factor of the free
+// support vectors, and updates of f at all sites.
+func (p *part) leaveOutTogether(ctx context.Context, list []int, free int) ([]float64, error) {
+	const solves, updates = 4, 4 // nanoseconds for each element
+	around := resample.KFold{Folds: p.model.Set.N(), N: p.model.Set.N()}
+	cost, count, size := p.model.Cost(ctx, around, nil), float64(len(list)), float64(free)
+	oneByOne := count * size * (solves*size + updates*float64(p.model.Sites()))
+	if p.model.Rows != nil || !(cost.Rough+count*cost.Block < oneByOne) {
+		return nil, nil
+	}
+	f, plan := slices.Repeat([]float64{math.NaN()}, len(list)), resample.Without{}
+	for _, i := range list {
+		plan.Rows, plan.Y = append(plan.Rows, []int{i}), append(plan.Y, p.model.Y)
+	}
+	settings := model.RetrainSettings{Plan: plan}
+	settings.Resamples, settings.Workers = len(list), runtime.GOMAXPROCS(0)
+	settings.Progress = p.study.counting("leaving out")
+	settings.OnFit = func(r int, _, field []float64) { f[r] = field[p.model.Site[list[r]]] }
+	_, err := p.retrain(ctx, model.Batch, around, settings)
+	return f, err
 }
 
 // fillLeftOut writes results into the answer, and returns the one that it shows.

@@ -63,7 +63,8 @@ func (t *Trainer) FreeSites() (list []int) {
 }
 
 // maximize runs coordinate steps (SMO) and active-set steps in turn until the violation is within the
-// tolerance; if fresh is set, that of a recomputed f. It fills in the Result's counts.
+// tolerance; if fresh is set, that of a recomputed f. Else it begins near a solution, whose factor nearly
+// fits, and takes active-set steps as often as it may. It fills in the Result's counts.
 func (t *Trainer) maximize(s *train.Settings, fresh bool) train.Status {
 	q, r := &t.dual, &t.result
 	start := q.violation()
@@ -90,7 +91,7 @@ func (t *Trainer) maximize(s *train.Settings, fresh bool) train.Status {
 		case t.full.set.Stopped():
 			return train.Cancelled
 		}
-		if !t.worthNewton(float64(steps), start/violation, violation/s.Tolerance) {
+		if fresh && !t.worthNewton(float64(steps), start/violation, violation/s.Tolerance) {
 			continue
 		}
 		steps = 0

@@ -2,23 +2,17 @@ package svm
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/testutil"
-	"bootbench/kernel"
 	"bootbench/linalg"
-	"bootbench/train"
 )
 
 // libsvmFile is a file that LIBSVM made; see the README there.
@@ -159,70 +153,6 @@ func TestModelFilesOfLIBSVM(t *testing.T) {
 type shut struct{}
 
 func (shut) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
-
-// TestAgainstLIBSVM compares single trainings with a bias with LIBSVM's svm_train on the same kernel matrix
-// and tolerance: objective, weights, bias and time. The dual objectives differ by at most the tolerance times
-// sum C. It runs if BOOTBENCH_LIBSVM_TRAIN names the program made from scripts/libsvm.c.
-func TestAgainstLIBSVM(t *testing.T) {
-	const tolerance, repeats = 1e-3, 5
-	program := os.Getenv("BOOTBENCH_LIBSVM_TRAIN")
-	if program == "" {
-		t.Skip("see scripts/libsvm.sh")
-	}
-	fmt.Println("data         C  LIBSVM ms  ours ms  ratio  objective off  alpha off  bias off")
-	for _, name := range []string{"crabs", "sonar", "wisconsin", "pima"} {
-		set := testutil.Must(dataset.Open(name))(t)
-		z, _ := dataset.Standardize(set.X)
-		in := testutil.Must(kernel.Spec{Gamma: 1 / float64(set.D())}.Prepare(linalg.Design{X: z}))(t)
-		k := testutil.Must(in.Gram(t.Context()))(t)
-		y, n, file := set.Targets(0), set.N(), filepath.Join(t.TempDir(), name)
-		writeMatrix(t, file, k, y)
-		for _, c := range []float64{0.1, 1, 10, 100} {
-			out := testutil.Must(exec.Command(program, file, fmt.Sprint(c), fmt.Sprint(tolerance),
-				fmt.Sprint(repeats)).Output())(t)
-			var seconds, rho float64
-			theirs, reader := make([]float64, n), bytes.NewReader(out)
-			fmt.Fscan(reader, &seconds, &rho)
-			for i := range theirs { // y_i a_i
-				testutil.Must(fmt.Fscan(reader, &theirs[i]))(t)
-				theirs[i] *= y[i]
-			}
-			p, own := train.Set{Y: y, Weight: same(n, c), Bias: true}, math.Inf(1)
-			exact, trainer, ours := mustTrain(t, k, p, train.Settings{Tolerance: 1e-9}), newTrainer(t, k), 0.0
-			for range repeats {
-				began := time.Now()
-				r := testutil.Must(trainer.Train(p, train.Settings{}))(t)
-				own, ours = min(own, time.Since(began).Seconds()), plainDual(k, y, r.Alpha)
-			}
-			off := 0.0
-			for i, a := range theirs {
-				off = max(off, math.Abs(a-exact.Alpha[i]))
-			}
-			objective, best, slack := plainDual(k, y, theirs), plainDual(k, y, exact.Alpha),
-				tolerance*c*float64(n)
-			if objective > best*(1+1e-9) || objective < best-slack || ours < objective-slack {
-				t.Errorf("%s, C = %g: objective %v, at tolerance %v, LIBSVM's %v",
-					name, c, best, ours, objective)
-			}
-			fmt.Printf("%-10s %4g %9.2f %9.2f %6.2f  %13.1e  %9.1e  %8.1e\n", name, c, 1e3*seconds, 1e3*own,
-				own/seconds, (best-objective)/best, off/c, math.Abs(exact.Bias+rho))
-		}
-	}
-}
-
-// writeMatrix writes what scripts/libsvm.c reads.
-func writeMatrix(t *testing.T, file string, k *linalg.Sym, y []float64) {
-	t.Helper()
-	numbers := append([]float64{float64(k.N())}, y...)
-	for i := range y {
-		for j := range y {
-			numbers = append(numbers, k.At(i, j))
-		}
-	}
-	var b bytes.Buffer
-	testutil.Check(t, binary.Write(&b, binary.NativeEndian, numbers))
-	testutil.Check(t, os.WriteFile(file, b.Bytes(), 0o644))
-}
 
 // plainDual is the dual objective of weights of examples each on its own site.
 func plainDual(k *linalg.Sym, y, alpha []float64) float64 {

@@ -225,8 +225,8 @@ func (x *experiment) compare(ctx context.Context) (row report.CompareRow, err er
 	return row, nil
 }
 
-// overFits divides the theory's time by those of single fits.
-func overFits(r *report.CompareRow) {
+// relate compares the theory's costs and variances with those of retraining.
+func relate(r *report.CompareRow, variances []float64, reference *fits.Averages, ways []way) {
 	over := func(fit float64) float64 {
 		if fit > 0 {
 			return r.TheoryS / fit
@@ -236,11 +236,6 @@ func overFits(r *report.CompareRow) {
 	r.TheoryOverFit, r.TheoryOverMergedFit = over(r.FitS), over(r.ResampleFitS)
 	r.FitsEquivalent, r.NaiveFitsEquivalent = r.TheoryOverMergedFit, over(r.NaiveFitS)
 	r.TheoryOverLIBSVM = over(r.LIBSVMFitS)
-}
-
-// relate compares the theory's costs and variances with those of retraining.
-func relate(r *report.CompareRow, variances []float64, reference *fits.Averages, ways []way) {
-	overFits(r)
 	single := fastest(slices.DeleteFunc(slices.Clone(ways), func(w way) bool { return !w.single }), 200)
 	r.Fits50S, r.Fits200S, r.FitsMeasured = single.seconds(50), single.seconds(200), single.fits
 	r.VarianceAccuracy = NewVarianceAccuracy(variances, reference)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,33 +16,13 @@ import (
 	"bootbench/internal/testutil"
 )
 
-// TestSmallClass: draws are within classes if one is small, however many they are; rows has its influences
-// all the same; and where probabilities are on the other side of 1/2 than the classes, their number is said.
-func TestSmallClass(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	two, three := "a,b,y\n", "a,b,y\n"
-	for range 80 {
+// TestSides: where probabilities are on the other side of 1/2 than the classes, their number is said.
+func TestSides(t *testing.T) {
+	rng, sides := rand.New(rand.NewPCG(5, 6)), 0
+	file := write(t, "two.csv", csvOf("a,b,y", 80, func(int) []any {
 		a, b := rng.NormFloat64(), rng.NormFloat64()
-		class := map[bool]string{true: "yes", false: "no"}[a+0.7*rng.NormFloat64() > 0.8]
-		two += fmt.Sprintf("%.3f,%.3f,%s\n", a, b, class)
-		if class == "no" && b > 0 {
-			class = "never"
-		}
-		three += fmt.Sprintf("%.3f,%.3f,%s\n", a, b, class)
-	}
-	file, files := write(t, "two.csv", two), write(t, "three.csv", three)
-	for _, path := range []string{file, files} {
-		e := decoded[struct{ Notes []string }](t, "estimate --loss hinge --C 1", path)
-		if !strings.Contains(fmt.Sprint(e.Notes), "are drawn within the classes") {
-			t.Errorf("%s: %v", path, e.Notes)
-		}
-	}
-	for _, row := range decoded[report.Rows](t, "rows --loss hinge --C 1", file).Rows {
-		if math.IsNaN(float64(row.Influence)) {
-			t.Fatalf("row %d has no influence", row.Row+1)
-		}
-	}
-	sides := 0
+		return []any{a, b, map[bool]string{true: "yes", false: "no"}[a+0.7*rng.NormFloat64() > 0.8]}
+	}))
 	for _, flags := range []string{"--loss hinge --C 1",
 		"--loss logistic --C 1 --class-weight balanced", "--loss probit"} {
 		o := drive(t, "", "predict --json - --test", file, file, flags)

@@ -73,7 +73,7 @@ func addLearningCurve(ctx context.Context, s *Study, a *report.Answer, q *Questi
 	over := &report.Quality{}
 	over.ExampleSE, over.Effective = calibration.StandardError(last.Each, in.Weights, in.Groups)
 	a.Trained = &report.Trained{CorrectedFor: []string{}} // by none of these rows
-	(&risk{error: last.Error, se: float64(over.ExampleSE)}).quote(a, in, q.Level)
+	(&risk{error: last.Error, se: float64(over.ExampleSE), each: last.Each}).quote(a, in, q.Level)
 	if s.several() {
 		a.Quality.ExampleSE = over.ExampleSE
 	} else {

@@ -32,9 +32,8 @@ const mostCells = 10_000_000
 func (s *Study) Columns(ctx context.Context, seed uint64, level float64) (*report.Columns, error) {
 	set := s.Model.Set
 	columns := set.FeatureColumns()
-	_, proximal := s.Model.Loss.(loss.Proximal)
 	switch {
-	case !proximal:
+	case loss.TraitsOf(s.Model.Loss).Proximal == nil:
 		return nil, model.InputError(fmt.Errorf("the loss %s has no exact fits, by which columns are "+
 			"judged: take Spec.Loss square, logistic or hinge", s.Model.Loss.Name()))
 	case s.Model.Kernel.Kind == kernel.Precomputed:

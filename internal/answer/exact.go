@@ -33,7 +33,6 @@ const (
 // impossible; the findings then say why.
 func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, onFit OnFit,
 	f *report.Findings) (r *model.Retraining, err error) {
-	_, proximal := p.model.Loss.(loss.Proximal)
 	switch {
 	case q.Exact == No || hasWeights(q.Scheme) || !q.singly && p.solution.Status == solver.Cancelled:
 		return nil, nil
@@ -41,7 +40,7 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 		f.Add(notComputed("no resample leaves an example out: the left-out error is the theory's " +
 			"leave-one-out error, and is not refined"))
 		return nil, nil
-	case q.Exact == IfPossible && !proximal:
+	case q.Exact == IfPossible && loss.TraitsOf(p.model.Loss).Proximal == nil:
 		return nil, nil
 	}
 	settings := model.RefineSettings{Accuracy: q.Accuracy}

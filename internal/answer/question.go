@@ -150,9 +150,8 @@ func shares(m *model.Model) bool {
 
 // NeedsTheory names the requested results that only the theory gives, or is "".
 func (q *Question) NeedsTheory(l loss.Loss) string {
-	_, proximal := l.(loss.Proximal)
 	switch {
-	case !proximal:
+	case loss.TraitsOf(l).Proximal == nil:
 		return "the loss has no exact resamples"
 	case q.Exact == No || resample.ProbZero(q.Scheme, 1) == 0:
 		return "there are no exact resamples that leave an example out"

@@ -35,15 +35,11 @@ func (p classWeighted) Fit(r int, weight []float64) []float64 {
 // predicted; and 1, the model as it is.
 const widestWeight = 16
 
-// errNoROC: the ROC takes other weights of the rows.
-var errNoROC = errors.New("the ROC is of two labels and a loss with weights of rows (not hard, probit, " +
-	"logit)")
-
 // CheckROC refuses models that have no ROC by class weights.
 func CheckROC(spec *model.Spec) error {
-	_, proximal := spec.Loss.(loss.Proximal)
-	if _, hard := spec.Loss.(loss.HardMargin); hard || !proximal || len(spec.Set.Levels()) != 2 {
-		return model.InputError(errNoROC)
+	if t := loss.TraitsOf(spec.Loss); t.Proximal == nil || math.IsInf(t.C, 1) || len(spec.Set.Levels()) != 2 {
+		return model.InputError(errors.New("the ROC is of two labels and a loss with weights of rows (not " +
+			"hard, probit, logit)"))
 	}
 	return nil
 }

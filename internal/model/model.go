@@ -151,7 +151,7 @@ func build(ctx context.Context, m *Model) error {
 		return err
 	}
 	m.Functions, m.Order = m.Spec.functions()
-	m.Function, m.Spec.Kernel.Amplitude = m.Functions[0], m.Spec.amplitude()
+	m.Function, m.Spec.Kernel.Amplitude = m.Functions[0], m.Spec.Amplitude()
 	m.Site, m.First = sites(&m.Spec)
 	if m.Bias && m.Sites() < 2 {
 		return errors.New("a bias needs examples at two distinct inputs at least: take Spec.Bias false")

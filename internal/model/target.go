@@ -58,8 +58,9 @@ func centre(f *fits.Function, first, weights []float64) {
 	f.Y, f.Mean, f.Unit = y, mean, 1/scale
 }
 
-// amplitude is the variance of the first numbers with NormalizeTarget unless an amplitude is given.
-func (s *Spec) amplitude() float64 {
+// Amplitude is that of the kernel if it is given, else with NormalizeTarget the variance of the first numbers;
+// 0 means the kernel's default.
+func (s *Spec) Amplitude() float64 {
 	if s.Kernel.Amplitude != 0 || s.Kernel.Kind == kernel.Precomputed || !s.NormalizeTarget ||
 		!s.Set.AreNumbers() {
 		return s.Kernel.Amplitude

@@ -9,15 +9,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/stat"
-
 	"bootbench/internal/calibration"
 	"bootbench/internal/model"
-	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
 )
@@ -273,12 +269,10 @@ func (p *Problem) complete() error {
 	if spec.Set == nil || spec.Set.N() < 2 {
 		return fmt.Errorf("%w: there are too few examples to choose by", model.ErrInput)
 	}
-	labels := !spec.Set.AreNumbers()
-	if spec.Loss == nil {
+	if spec.Loss == nil && spec.Set.AreNumbers() {
 		spec.Loss = loss.Square{Noise: 1}
-		if labels {
-			spec.Loss = loss.Hinge{C: 1}
-		}
+	} else if spec.Loss == nil {
+		spec.Loss = loss.Hinge{C: 1}
 	}
 	if p.Test == nil {
 		p.Test = model.DefaultTest(spec.Set)
@@ -291,13 +285,7 @@ func (p *Problem) complete() error {
 		return err
 	}
 	spec.Storage, spec.RankTol, spec.MaxRank, spec.Pairs = model.Exact, 0, 0, false
-	if spec.Kernel.Amplitude == 0 {
-		if spec.Kernel.Amplitude = 1; spec.NormalizeTarget && !labels &&
-			spec.Kernel.Kind != kernel.Precomputed {
-			spec.Kernel.Amplitude = math.Max(stat.PopVariance(spec.Set.Columns[0].Y, spec.Set.Weights),
-				math.SmallestNonzeroFloat64)
-		}
-	}
+	spec.Kernel.Amplitude = cmp.Or(spec.Amplitude(), 1)
 	return nil
 }
 

@@ -144,7 +144,7 @@ func (j *columnJudge) risks(ctx context.Context, set *dataset.Set) (found []colu
 	for _, x := range fixed {
 		found = append(found, columnRisk{fixed: x})
 	}
-	var outer [][][]float64 // by judge and fold
+	outer := make([][][]float64, len(found)) // by judge and fold
 	for r, spec := range j.specs {
 		other, err := build(spec)
 		if err != nil {
@@ -155,14 +155,11 @@ func (j *columnJudge) risks(ctx context.Context, set *dataset.Set) (found []colu
 			return nil, err
 		}
 		for at := range losses {
-			if r == 0 {
-				outer = append(outer, nil)
-			}
 			outer[at] = append(outer[at], losses[at][0])
 		}
 	}
-	for at, losses := range outer {
-		found[at].afresh = (&risk{}).average(set, j.folds[:j.each], j.each, losses)
+	for at := 0; j.specs != nil && at < len(found); at++ {
+		found[at].afresh = (&risk{}).average(set, j.folds[:j.each], j.each, outer[at])
 	}
 	return found, nil
 }

@@ -184,7 +184,7 @@ func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit
 			"quote the exact resamples, as the answer does", "exact resamples contradict the theory: %s",
 			strings.Join(a.Refined.Contradicts, ", and ")))
 	}
-	p.judge(a, left, exact.OutOfBag, &left.SE, p.model.Set.Groups)
+	p.judge(a, left, exact.OutOfBag, report.NumberOf(left.SE), p.model.Set.Groups)
 	p.addStability(a, q.Scheme, exact)
 	if alone && p.labels() {
 		a.Figures = report.ROCFigure(calibration.ROC(exact.OutOfBag, p.model.Y, p.model.Set.Weights))

@@ -229,7 +229,7 @@ func retrained(p *part, how *Retraining, result *model.Retraining) *report.Answe
 	r := result.Averages.In(p.model.Function)
 	a, left := p.begin("retrain", how.Scheme), &r.Tests[0]
 	p.addFits(a, result, how.Seed)
-	p.addAverages(a, how.Scheme, r, &left.SE)
+	p.addAverages(a, how.Scheme, r, report.NumberOf(left.SE))
 	a.RetrainedErrors = &report.RetrainedErrors{SE: report.Number(left.SE),
 		BaggedSE: report.Number(left.BaggedSE),
 		FitS:     r.Stats.FitTime.Seconds() / float64(max(1, r.Stats.Fits))}

@@ -31,7 +31,8 @@ func (p *part) around(leftOut float64) *report.Errors {
 
 // addAverages adds the errors of averages, of which se is the left-out one's standard error over resamples;
 // nil: none.
-func (p *part) addAverages(a *report.Answer, scheme resample.Scheme, r *fits.Averages, se *float64) {
+func (p *part) addAverages(a *report.Answer, scheme resample.Scheme, r *fits.Averages,
+	se *report.Number) {
 	left := &r.Tests[0]
 	a.TestError, a.BaggedError, a.Errors = report.NumberOf(left.Error), report.NumberOf(left.BaggedError),
 		p.around(left.Error)
@@ -45,15 +46,11 @@ func (p *part) addAverages(a *report.Answer, scheme resample.Scheme, r *fits.Ave
 // judge quotes a left-out error, compares it with a baseline, and ranks labels by their left-out predictions,
 // nil if these are unknown. monteCarlo is its standard error over resamples, nil for none; that over data
 // sets is over groups, nil for examples.
-func (p *part) judge(a *report.Answer, left *fits.TestError, outOfBag []float64, monteCarlo *float64,
-	group []int) {
+func (p *part) judge(a *report.Answer, left *fits.TestError, outOfBag []float64,
+	monteCarlo *report.Number, group []int) {
 	a.Quality = p.quality(left.Test, left.Error, left.Examples, outOfBag, group)
 	raiseSE(a.Quality, left, group)
-	var se *report.Number
-	if monteCarlo != nil {
-		se = report.NumberOf(*monteCarlo)
-	}
-	quote := report.NewQuote(left.Test.Name(), report.Number(left.Error), a.Quality, se)
+	quote := report.NewQuote(left.Test.Name(), report.Number(left.Error), a.Quality, monteCarlo)
 	a.Quote, a.Examples.Each, a.OutOfBag = &quote, left.Examples, outOfBag
 }
 

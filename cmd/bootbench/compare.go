@@ -98,17 +98,10 @@ func (o *options) defaultCases() []bench.Case {
 	return cases
 }
 
-// savedModel is the model of an answer of estimate, predict or retrain.
+// savedModel is an answer of estimate, predict or retrain, for its model.
 type savedModel struct {
-	Schema     int
-	Data       string
-	Model      *report.Model
-	Multiclass string
-	Names      []string // of several targets
-	Targets    map[string]struct{ Model *report.Model }
-	Reading    []string
-	Folds      int
-	report.Resampling
+	Schema int
+	report.Answer
 }
 
 // loadModel reads the answer of a command.
@@ -119,10 +112,10 @@ func loadModel(path string) *savedModel {
 	}
 	defer f.Close()
 	const longest = 1 << 30 // with the points of all rows
-	var s savedModel
+	s := savedModel{Answer: report.Answer{Resampling: &report.Resampling{}, Decisions: &report.Decisions{}}}
 	err = json.NewDecoder(io.LimitReader(f, longest)).Decode(&s)
 	if s.Model == nil && len(s.Names) > 0 { // hyperparameters are in units of the first target
-		s.Model = s.Targets[s.Names[0]].Model
+		s.Model = cmp.Or(s.Targets[s.Names[0]], &report.Answer{}).Model
 	}
 	if err != nil || s.Model == nil {
 		refuse("--models: %s is not the answer of estimate or retrain: it has no \"model\" (write one with "+

@@ -87,6 +87,7 @@ var (
 	engineNames = []string{"engine", "rank-tol", "rank-error"}
 	solveNames  = []string{"tol", "max-sweeps"}
 	shardNames  = []string{"journal", "shard"}
+	choiceNames = []string{"chosen", "level", "nested/error"}
 	theoryNames = slices.Concat(problemNames, solveNames, shardNames, []string{"sample", "folds", "refine",
 		"seed", "accuracy", "test-loss", "metrics"})
 	problemNames = slices.Concat(modelNames, dataNames[:10], engineNames, []string{"max-memory"})

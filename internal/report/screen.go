@@ -106,29 +106,32 @@ func (d *document) trained(a *Answer) {
 	if t == nil {
 		return
 	}
-	shown := func(e, se Number) string { return (&Quote{Error: e, ErrorSE: se}).text(u) }
-	if a.Names != nil {
-		shown = func(e, se Number) string {
-			return fmt.Sprintf("%.1f%% +- %.1f%% explained", 100*(1-e),
-				100*se)
-		}
-	}
 	corrected := ""
 	if t.Uncorrected != nil {
-		corrected = fmt.Sprintf(", the %s made again without each; %s without that",
-			strings.Join(t.CorrectedFor,
-				" and "), either(a.Names != nil, share(1-*t.Uncorrected), u.text(*t.Uncorrected)))
+		corrected = fmt.Sprintf(", the %s made again without each; %s without that", t.corrections(),
+			either(a.Names != nil, share(1-*t.Uncorrected), u.text(*t.Uncorrected)))
 	}
 	if t.ErrorFolds > 0 && t.LeftOutError != a.Error {
 		d.line("trained", "the error of the model of all rows, by %d folds, %d times%s", t.ErrorFolds,
 			t.Partitions, corrected)
 	}
 	if t.LeftOutError != a.Error {
-		d.line("left out", "%s by models of %s", shown(t.LeftOutError, t.LeftOutErrorSE),
-			either(a.Command == "cv",
-				"the other folds, with the hyperparameters that saw these rows",
-				"resamples, which have fewer rows"))
+		left := fmt.Sprintf("%.1f%% +- %.1f%% explained", 100*(1-t.LeftOutError), 100*t.LeftOutErrorSE)
+		if a.Names == nil {
+			left = t.leftOut().text(u)
+		}
+		d.line("left out", "%s by models of %s", left, either(a.Command == "cv",
+			"the other folds, with the hyperparameters that saw these rows",
+			"resamples, which have fewer rows"))
 	}
+}
+
+// corrections are what an error is corrected for.
+func (t *Trained) corrections() string { return strings.Join(t.CorrectedFor, " and ") }
+
+// leftOut is the error of models of resamples.
+func (r *OfResamples) leftOut() *Quote {
+	return &Quote{Error: r.LeftOutError, ErrorSE: r.LeftOutErrorSE}
 }
 
 // headline prints the error of the model of all rows, nil for none.
@@ -144,7 +147,7 @@ func (d *document) headline(h *Headline, u units) {
 
 // long is the error of the model of all rows, and what it is corrected for.
 func (h *Headline) long(u units) string {
-	said, without := h.Quote.text(u), func(e Number) string { return u.text(e) }
+	said, without := h.Quote.text(u), u.text
 	if h.Targets != nil {
 		without = func(e Number) string { return share(1 - e) }
 		said = fmt.Sprintf("%s (%s to %s) of the variance of a target explained, on average",
@@ -152,8 +155,8 @@ func (h *Headline) long(u units) string {
 	}
 	corrected := ""
 	if h.Uncorrected != nil {
-		corrected = fmt.Sprintf(", corrected for the %s (%s without that)",
-			strings.Join(h.CorrectedFor, " and "), without(*h.Uncorrected))
+		corrected = fmt.Sprintf(", corrected for the %s (%s without that)", h.corrections(),
+			without(*h.Uncorrected))
 	}
 	return said + " on new rows, by the model of all rows" + corrected
 }
@@ -518,19 +521,19 @@ func (a *Answer) retrained() *document {
 func (a *Answer) leftOneOut() *document {
 	d, classes := about("Leave-one-out error on", a.Subject), a.Positive != ""
 	u, l := units(a.TestLoss), a.LeftOneOut
-	wrong := either(classes, share(a.Error)+" get the wrong label", "root mean square error "+u.long(a.Error))
-	judged, quote := l.Retrained+l.Skipped, a.Quote
+	judged, quote, corrected := l.Retrained+l.Skipped, a.Quote, ""
 	if t := a.Trained; t != nil && len(t.CorrectedFor) > 0 {
-		quote = &Quote{Error: t.LeftOutError, ErrorSE: t.LeftOutErrorSE}
-		wrong = fmt.Sprintf("%s; corrected for the %s of the model, which has seen them all, %s",
-			either(classes, share(quote.Error)+" get the wrong label", "root mean square error "+
-				u.long(quote.Error)), strings.Join(t.CorrectedFor, " and "), u.text(a.Error))
+		quote = t.leftOut()
+		corrected = fmt.Sprintf("; corrected for the %s of the model, which has seen them all, %s",
+			t.corrections(), u.text(a.Error))
 	}
+	wrong := either(classes, share(quote.Error)+" get the wrong label", "root mean square error "+
+		u.long(quote.Error)) + corrected
 	d.Lead = fmt.Sprintf("%s predicted by a model without it: %s.", either(judged < a.N,
 		fmt.Sprintf("%d of the %d rows, each", judged, a.N), "Each row"), wrong)
 	d.gap()
 	if quote != a.Quote {
-		d.line("error", "%s, corrected for the %s", a.Quote.long(u), strings.Join(a.CorrectedFor, " and "))
+		d.line("error", "%s, corrected for the %s", a.Quote.long(u), a.corrections())
 	}
 	switch {
 	case !classes:

@@ -148,6 +148,27 @@ func (k *LowRankPlusDiag) Truncate(rank int) *LowRankPlusDiag {
 	return &s
 }
 
+// SmallestRank is the smallest rank of a Truncate that is enough by the sum of its residuals, without jitter,
+// each times its weight. Enough is asked for falling ranks until it says no; rank + 1: none is.
+func (k *LowRankPlusDiag) SmallestRank(weight []float64, enough func(rank int, sum float64) bool) int {
+	rank, sum := k.rank, 0.0
+	for i, v := range k.residual {
+		sum += weight[i] * math.Max(0, v-k.jitter)
+	}
+	for _, p := range slices.Backward(k.panels) {
+		for q := p.Rows - 1; q >= 0 && enough(rank, sum); q-- {
+			for i, v := range core.Row(p, q) {
+				sum += weight[i] * v * v
+			}
+			rank--
+		}
+	}
+	if enough(rank, sum) {
+		return rank
+	}
+	return rank + 1
+}
+
 // AddDiag adds v >= 0 to every diagonal element.
 func (k *LowRankPlusDiag) AddDiag(v float64) {
 	k.jitter += v

@@ -254,3 +254,28 @@ func TestTruncate(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallestRank: the rank is the smallest at which the residuals of Truncate, each times its weight, have
+// a sum within the limit, across panels and with a jitter, which does not count.
+func TestSmallestRank(t *testing.T) {
+	const n, rank = 200, 150
+	k := symmetric(n, func(i, j int) float64 { return math.Exp(-math.Abs(float64(i-j)) / 40) })
+	factor := testutil.Must(PivotedCholesky(t.Context(), k, RankOptions{MaxRank: rank}))(t)
+	weight, sums := drawSites(n, siteRegimes["even"], seeded(4)), make([]float64, rank+1)
+	for r := range sums {
+		for i, v := range factor.Truncate(r).Residual() {
+			sums[r] += weight[i] * v
+		}
+	}
+	factor.AddDiag(0.5)
+	for _, want := range []int{0, 1, 60, 127, 128, 129, rank, rank + 1} {
+		limit := 0.9999 * sums[rank]
+		if want <= rank {
+			limit = 1.0001 * sums[want]
+		}
+		got := factor.SmallestRank(weight, func(_ int, sum float64) bool { return sum <= limit })
+		if got != want {
+			t.Errorf("rank %d, want %d", got, want)
+		}
+	}
+}

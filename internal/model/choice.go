@@ -20,12 +20,12 @@ const (
 	// DefaultRankTol is the Spec.RankTol of the low-rank engine for losses other than the square one.
 	DefaultRankTol = 1e-4
 
-	// Up to ApproximateFrom sites Auto requires a residual at which a low-rank answer is exact to the
-	// tolerance of the solver: answerShare of the noise variance for the square loss, with relative errors of
-	// 1e-8 to 7e-7 in the left-out error and the median variance per point at ratios from 0.3 to 3, up to
-	// 3e-5 in single variances; exactTol for other losses. (With noise as large as the signal, at gamma d =
-	// 0.003 and ratio 5, the relative error was 5e-6.) A hard margin, which any residual softens, is
-	// approximated only if K would not fit.
+	// Up to ApproximateFrom sites Auto requires for the square loss a residual at which a low-rank answer is
+	// exact to the tolerance of the solver: answerShare of the noise variance, with relative errors of 1e-8
+	// to 7e-7 in the left-out error and the median variance per point at ratios from 0.3 to 3, up to 3e-5 in
+	// single variances. (With noise as large as the signal, at gamma d = 0.003 and ratio 5, the relative
+	// error was 5e-6.) If RankTol is set, it requires exactTol for other losses. A hard margin, which any
+	// residual softens, is approximated only if K would not fit.
 	answerShare = 3e-8
 	exactTol    = 1e-12
 
@@ -36,9 +36,17 @@ const (
 	// probeFrom is the number of sites below which Auto does not probe the rank.
 	probeFrom = 400
 
-	// probeHingeFrom is that number for the hinge loss: exact fits on a factor of rank 60 of 600 sites took 4
-	// to 20 s and missed their tolerance, on the kernel matrix 0.4 s.
-	probeHingeFrom = 2000
+	// fineFrom is the number of sites, for losses that are not quadratic, from which a factor is taken if it
+	// is cheaper. Up to 640, exact sweeps have kernels of their own.
+	fineFrom = 700
+
+	// fineTol is the residual, relative to K, that a quarter of the highest rank must reach there; at the
+	// highest rank usualResidual will do. Settle truncates the factor, which goes on to exactTol if it can.
+	fineTol = 0.03
+
+	// worthNewton is worthRank for losses that are not quadratic: a product with the Jacobian of sweeps takes
+	// 4 M r^2 flops instead of 4 M^2.
+	worthNewton = 8
 
 	// worthRank is the number of sites per rank at which the two engines take about the same time: the
 	// low-rank one needs 12 M r^2 flops, its factor included, instead of 2 M^3, in smaller and slower
@@ -132,8 +140,11 @@ func chooseMatrix(ctx context.Context, m *Model) (linalg.Kernel, error) {
 	}
 	sites := m.Sites()
 	t := loss.TraitsOf(m.Loss)
-	if sites < probeFrom || t.Margin && sites < probeHingeFrom || m.inputs == nil || t.Dense {
+	if sites < probeFrom || !t.Quadratic && sites < fineFrom || m.inputs == nil || t.Dense {
 		return wholeMatrix(ctx, m)
+	}
+	if !t.Quadratic && sites < ApproximateFrom && m.RankTol == 0 {
+		return chooseFine(ctx, m)
 	}
 	loosest, err := loosestResidual(m)
 	if err != nil {
@@ -151,6 +162,32 @@ func chooseMatrix(ctx context.Context, m *Model) (linalg.Kernel, error) {
 		return wholeMatrix(ctx, m)
 	}
 	return k, err
+}
+
+// chooseFine is chooseMatrix for few sites and a loss that is not quadratic.
+func chooseFine(ctx context.Context, m *Model) (linalg.Kernel, error) {
+	most := m.Sites() / worthNewton
+	if m.Spec.MaxRank > 0 {
+		most = min(most, m.Spec.MaxRank)
+	}
+	_, err := linalg.PivotedCholesky(ctx, m.inputs, linalg.RankOptions{Tol: fineTol, MaxRank: most / 4,
+		Offset: m.Spec.Kernel.Constant})
+	if err == nil {
+		var k linalg.Kernel
+		k, err = factorise(ctx, m, exactTol, most)
+		var short *linalg.RankError
+		if errors.As(err, &short) && short.Residual <= usualResidual {
+			k, err = jittered(m, short.Factor), nil
+		}
+		if err == nil {
+			m.fine, m.reason = true, "it is faster here"
+			return k, nil
+		}
+	}
+	if errors.Is(err, linalg.ErrRank) || errors.Is(err, linalg.ErrMemory) {
+		return wholeMatrix(ctx, m)
+	}
+	return nil, err
 }
 
 // approximate makes a factor to the goal, or, unless RankTol is given, to the limits of MaxRank and memory;

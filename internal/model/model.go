@@ -49,7 +49,8 @@ type Spec struct {
 	// low rank: tolerance of the mean residual over the mean of K_ii - constant; default: by RankError for
 	// the square loss, DefaultRankTol for others
 	RankTol float64
-	// RankError is the largest relative change of the left-out error by low rank; default DefaultRankError.
+	// RankError is the largest relative change of the left-out error by low rank; default DefaultRankError, a
+	// tenth of it where Auto takes a factor of fewer than ApproximateFrom sites because it is cheaper.
 	RankError float64
 	MaxRank   int // low rank: largest rank; default: what fits into memory
 
@@ -111,6 +112,7 @@ type Model struct {
 	reason    string                // why Auto took the low-rank engine
 	grown     bool                  // the rank of the factor is an estimate (enough)
 	byBound   bool                  // the rank must satisfy the bound
+	fine      bool                  // the factor is one of few sites, see settleByBound
 	ofBound   float64               // the rank's error as a fraction of its bound (Settle); 0: unknown
 	limited   bool                  // MaxRank or memory made the factor too coarse
 	notes     []string              // deviations from the specification

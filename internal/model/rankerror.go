@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -31,6 +32,10 @@ const (
 	// DefaultRankError is the default of Spec.RankError.
 	DefaultRankError = 0.01
 
+	// fineRankError is the default where Auto takes a factor because it is cheaper, not for memory or from
+	// ApproximateFrom sites on: answers there have a standard error of more than 1%.
+	fineRankError = 0.001
+
 	// factorShare is the fraction of the goal that a factor for the square loss must reach at d = 1/noise:
 	// resamples of up to four times the data, with larger d, then reach the goal.
 	factorShare = 0.25
@@ -40,11 +45,11 @@ const (
 )
 
 // rankGoal is RankError or its default.
-func (s *Spec) rankGoal() float64 {
-	if s.RankError == 0 {
-		return DefaultRankError
+func (m *Model) rankGoal() float64 {
+	if m.fine {
+		return cmp.Or(m.Spec.RankError, fineRankError)
 	}
-	return s.RankError
+	return cmp.Or(m.Spec.RankError, DefaultRankError)
 }
 
 // RankError estimates the relative error of a solution's left-out error by the approximation of the kernel
@@ -122,6 +127,12 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	}
 	var seen []rankedAnswer
 	known, tightened, sure := m.ofBound, 0, false // the present rank probably suffices
+	if m.fine {
+		if at, s, err := settleByBound(ctx, m, law, &settings); err != nil || s != nil {
+			return at, s, err
+		}
+		tightened = maxTightened // the next matrix is dense
+	}
 	at := truncated(m, int(float64(m.Factor().Rank())/math.Pow(rankStep, float64(coarserRanks(m, settings)))))
 	for {
 		coarse, roughly := at.Factor().Rank() < m.Factor().Rank(), settings
@@ -129,6 +140,10 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 			roughly.Tolerance = max(settings.Tolerance, min(mostRough, m.rankGoal()))
 		}
 		s, err := solve(ctx, at, law, roughly)
+		if at.fine && err == nil && s.Status != solver.Converged && s.Status != solver.Cancelled {
+			whole, err := wholeMatrix(ctx, at)
+			return on(at, whole), nil, err
+		}
 		if err != nil || s.Status != solver.Converged {
 			return at, s, err
 		}
@@ -170,6 +185,42 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	}
 }
 
+// settleByBound is Settle where the bound alone gives the rank: a rough solve at a coarse rank finds d, which
+// grows with the rank, and the next solve, or the one after, is the last. There is no solution if no rank of
+// the factor is within the bound; settings.From is then the last iterate.
+func settleByBound(ctx context.Context, m *Model, law resample.CountDistribution,
+	settings *solver.Settings) (*Model, *solver.Solution, error) {
+	factor, all := m.Factor(), slices.Repeat([]float64{1}, m.Sites())
+	variance, err := meanVariance(m, m.inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := truncated(m, factor.SmallestRank(all, func(_ int, sum float64) bool {
+		return sum <= coarseResidual*variance*float64(m.Sites())
+	}))
+	roughly := *settings
+	roughly.Tolerance = max(settings.Tolerance, mostRough)
+	for _, aim := range []float64{coarseAim, nearGoal, 0} {
+		s, err := solve(ctx, at, law, roughly)
+		if err != nil || s.Status == solver.Cancelled {
+			return at, s, err
+		}
+		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity}
+		final := s.Status == solver.Converged && roughly.Tolerance == settings.Tolerance
+		if final && at.RankError(s) <= m.rankGoal() {
+			return at, s, nil
+		}
+		rank := factor.SmallestRank(s.SitePrecision, func(rank int, sum float64) bool {
+			return rankErrorFactor*sum <= aim*m.rankGoal()*float64(rank)
+		})
+		if rank > factor.Rank() || s.Status != solver.Converged {
+			break
+		}
+		at, roughly = truncated(m, rank), *settings
+	}
+	return m, nil, nil
+}
+
 // truncated is the model on the first pivots of its factor; m if it has no more.
 func truncated(m *Model, rank int) *Model {
 	if rank >= m.Factor().Rank() {
@@ -206,13 +257,17 @@ const (
 	seenTolerance = 1e-4
 	mostRough     = 1e-2 // tolerance of coarser solves
 	nearGoal      = 0.9  // fraction of the goal, or of the finest rank
+	// coarseResidual is the mean residual, relative to the kernel's variance, of the factor that
+	// settleByBound begins with; coarseAim is the fraction of the goal that its d must reach at the next
+	// rank.
+	coarseResidual, coarseAim = 1e-2, 0.4
 )
 
 // coarserRanks is the number of coarser factors to begin with: none if K is exact to rounding, as with Auto
 // up to ApproximateFrom, if solves are rough, or if ofBound is known.
 func coarserRanks(m *Model, settings solver.Settings) int {
 	if m.ofBound > 0 || settings.Tolerance > seenTolerance ||
-		m.Spec.Storage == Auto && m.Sites() < ApproximateFrom {
+		m.Spec.Storage == Auto && m.Sites() < ApproximateFrom && !m.fine {
 		return 0
 	}
 	if m.grown {

@@ -141,28 +141,11 @@ func TestFieldsHaveFlags(t *testing.T) {
 
 // withoutCosts is a document without times, memory, names of files and the command line.
 func withoutCosts(text string) string {
-	var doc map[string]any
+	var doc any
 	if json.Unmarshal([]byte(text), &doc) != nil {
 		return text
 	}
-	var clean func(v any)
-	clean = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for _, key := range []string{"time", "memory", "backend", "command_line", "reading",
-				"model_file"} {
-				delete(v, key)
-			}
-			for _, inner := range v {
-				clean(inner)
-			}
-		case []any:
-			for _, inner := range v {
-				clean(inner)
-			}
-		}
-	}
-	clean(doc)
+	strip(doc, []string{"time", "memory", "backend", "command_line", "reading", "model_file"})
 	left, _ := json.Marshal(doc)
 	return string(left)
 }

@@ -24,37 +24,35 @@ import (
 	"bootbench/internal/testutil"
 )
 
-// timeless is a document without what the clock decides, and the command line that it was asked for by.
+// timed are the keys of a document that the clock decides, and of the command line that it was asked for by.
+var timed = strings.Fields(`time memory command_line fit_s theory_s resample_fit_s naive_fit_s retrain_s
+	fits_equivalent speedup_equal_accuracy peak_bytes refresh_gflops dgemm_gflops refined_s theory_over_fit
+	theory_over_merged_fit naive_fits_equivalent theory_over_libsvm libsvm_fit_s fits50_s fits200_s
+	baseline baseline_engine baseline_s`)
+
+// timeless is a document without what the clock decides.
 func timeless(t testing.TB, text string) any {
 	t.Helper()
-	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%v: %.200s", err, text)
-	}
-	var strip func(v any)
-	strip = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for _, name := range []string{"time", "memory", "command_line", "fit_s", "theory_s",
-				"resample_fit_s",
-				"naive_fit_s", "retrain_s", "fits_equivalent", "speedup_equal_accuracy", "peak_bytes",
-				"refresh_gflops",
-				"dgemm_gflops", "refined_s", "theory_over_fit", "theory_over_merged_fit",
-				"naive_fits_equivalent", "theory_over_libsvm", "libsvm_fit_s", "fits50_s", "fits200_s",
-				"baseline", "baseline_engine", "baseline_s"} {
-				delete(v, name)
-			}
-			for _, inner := range v {
-				strip(inner)
-			}
-		case []any:
-			for _, inner := range v {
-				strip(inner)
-			}
+	v := parse[any](t, text)
+	strip(v, timed)
+	return v
+}
+
+// strip removes keys from all objects of a document.
+func strip(v any, keys []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range keys {
+			delete(v, key)
+		}
+		for _, inner := range v {
+			strip(inner, keys)
+		}
+	case []any:
+		for _, inner := range v {
+			strip(inner, keys)
 		}
 	}
-	strip(v)
-	return v
 }
 
 // answers is the document of a run that has to succeed, without what the clock decides.

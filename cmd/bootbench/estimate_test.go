@@ -48,9 +48,6 @@ func TestReplicates(t *testing.T) {
 	}
 }
 
-// refinedRounding is how far apart refined values of two commands may be, as a share of them.
-const refinedRounding = 1e-5
-
 // TestExtremes: no extreme setting that is let in ends in an answer that is no number and yet counts as
 // converged.
 func TestExtremes(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
@@ -126,15 +127,15 @@ func leaveOutLabels(ctx context.Context, p *part, methods []leaveout.Settings, p
 }
 
 // leaveOutTogether are the predictions for the listed examples by fits in blocks that lack one each, nil
-// where blocks do not pay: from the solution of all examples a fit takes solves with the factor of the free
-// support vectors, and updates of f at all sites.
-func (p *part) leaveOutTogether(ctx context.Context, list []int, free int) ([]float64, error) {
+// where blocks fail, do not fit into memory or do not pay: from the solution of all examples a fit takes
+// solves with the factor of the free support vectors, and updates of f at all sites.
+func (p *part) leaveOutTogether(ctx context.Context, list []int, free int) []float64 {
 	const solves, updates = 4, 4 // nanoseconds for each element
 	around := resample.KFold{Folds: p.model.Set.N(), N: p.model.Set.N()}
 	cost, count, size := p.model.Cost(ctx, around, nil), float64(len(list)), float64(free)
 	oneByOne := count * size * (solves*size + updates*float64(p.model.Sites()))
 	if p.model.Rows != nil || !(cost.Rough+count*cost.Block < oneByOne) {
-		return nil, nil
+		return nil
 	}
 	f, plan := slices.Repeat([]float64{math.NaN()}, len(list)), resample.Without{}
 	for _, i := range list {
@@ -144,8 +145,14 @@ func (p *part) leaveOutTogether(ctx context.Context, list []int, free int) ([]fl
 	settings.Resamples, settings.Workers = len(list), runtime.GOMAXPROCS(0)
 	settings.Progress = p.study.counting("leaving out")
 	settings.OnFit = func(r int, _, field []float64) { f[r] = field[p.model.Site[list[r]]] }
-	_, err := p.retrain(ctx, model.Batch, around, settings)
-	return f, err
+	err := model.CheckRetrain(p.model, model.Batch, around, settings)
+	if err == nil {
+		_, err = p.retrain(ctx, model.Batch, around, settings)
+	}
+	if ctx.Err() == nil && (err != nil || floats.HasNaN(f)) {
+		return nil
+	}
+	return f
 }
 
 // fillLeftOut writes results into the answer, and returns the one that it shows.

@@ -43,15 +43,15 @@ func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 			return nil, err
 		}
 	case Fast:
-		err = e.retrain(ctx, e.screen())
+		e.retrain(ctx, e.screen())
 	case Exact:
 		all := make([]int, len(p.Y))
 		for i := range all {
 			all[i] = i
 		}
-		err = e.retrain(ctx, all)
+		e.retrain(ctx, all)
 	}
-	return e.finish(), err
+	return e.finish(), nil
 }
 
 // estimate computes a Result.
@@ -99,13 +99,10 @@ func (e *estimate) decide(i int, margin float64) {
 const minPerWorker = 16
 
 // retrain leaves out the listed examples, together if that is faster.
-func (e *estimate) retrain(ctx context.Context, list []int) error {
+func (e *estimate) retrain(ctx context.Context, list []int) {
 	var f []float64
 	if e.settings.Together != nil {
-		var err error
-		if f, err = e.settings.Together(ctx, list, e.full.Free); err != nil && ctx.Err() == nil {
-			return err
-		}
+		f = e.settings.Together(ctx, list, e.full.Free)
 	}
 	for at, v := range f {
 		if !math.IsNaN(v) {
@@ -119,7 +116,6 @@ func (e *estimate) retrain(ctx context.Context, list []int) error {
 	if e.result.Retrained < len(list) {
 		e.result.Status = Cancelled
 	}
-	return nil
 }
 
 // inTurn leaves out the listed examples one after the other, in parallel. Outcomes do not depend on the

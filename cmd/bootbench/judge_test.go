@@ -21,13 +21,13 @@ func TestJudge(t *testing.T) {
 		"cost:9,1": 0.9} {
 		file := filepath.Join(t.TempDir(), "model.json")
 		d := decoded[report.Tuning](t, "tune", data, "--refine none --judge", measure, "--model", file)
-		j := d.Judged
+		j := d.Measured
 		if j == nil || j.By != measure || !(j.Lower < j.Value && j.Value < j.Upper && j.SE > 0) {
 			t.Fatalf("%s: %+v", measure, j)
 		}
 		line := strings.TrimPrefix(d.CommandLine, "bootbench ")
-		if again := decoded[report.Answer](t, line); again.Judged == nil || *again.Judged != *j {
-			t.Errorf("%s: %+v, again %+v", measure, j, again.Judged)
+		if again := decoded[report.Answer](t, line); again.Measured == nil || *again.Measured != *j {
+			t.Errorf("%s: %+v, again %+v", measure, j, again.Measured)
 		}
 		by := decoded[report.Answer](t, "predict --model", file, "--test", table)
 		other := decoded[report.Answer](t, strings.Replace(line, "estimate", "predict", 1), "--test", table)

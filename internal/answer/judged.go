@@ -51,7 +51,7 @@ func (s *Study) AddMeasure(ctx context.Context, a *report.Answer, seed uint64, l
 	freedom := x.judged.degrees(set, m.Name == calibration.ByCost || m.Name == calibration.ByLogLoss)
 	mean, se := x.judged.error, x.judged.se
 	lower, upper := m.Interval(mean, se, float64(set.N()), units, level, freedom)
-	a.Judged = &report.Measured{By: m.String(), Value: report.Number(m.Value(mean)), SE: report.Number(se),
+	a.Measured = &report.Measured{By: m.String(), Value: report.Number(m.Value(mean)), SE: report.Number(se),
 		Lower: report.Number(lower), Upper: report.Number(upper)}
 	if !m.ByProbability() {
 		return

@@ -44,7 +44,7 @@ type Answer struct {
 	Quality     *Quality     `json:"quality,omitempty"`     // of the quoted error
 	Calibration *Reliability `json:"calibration,omitempty"` // of the probabilities of labels
 	Metrics     *Metrics     `json:"metrics,omitempty"`
-	Judged      *Measured    `json:"judged,omitempty"`
+	Measured    *Measured    `json:"judged,omitempty"`
 	ROC         *ROC         `json:"roc,omitempty"`
 	// Threshold is the probability of the positive label from which on it is predicted; nil: the sign of the
 	// prediction decides.

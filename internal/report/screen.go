@@ -181,7 +181,7 @@ func (d *document) roc(r *ROC) {
 
 // measured prints the measure of --judge.
 func (d *document) measured(a *Answer) {
-	j := a.Judged
+	j := a.Measured
 	if j == nil {
 		return
 	}

@@ -72,8 +72,8 @@ func (a *app) read(o *options, path string, size sampler) (p *problem) {
 	a.console.Progress("reading", 0, 1)
 	began := time.Now()
 	set := a.loadData(o, path)
-	if _, known := model.PresetFor(set); known || !o.open() {
-		p = o.given(set)
+	if preset, known := model.PresetFor(set); known || !o.open() {
+		p = o.given(set, preset)
 	} else {
 		p = a.search(o, set)
 	}
@@ -101,14 +101,13 @@ func (a *app) search(o *options, set *dataset.Set) *problem {
 	return p
 }
 
-// given is the problem of a data set with the model that its preset and the flags give.
-func (o *options) given(set *dataset.Set) *problem {
+// given is the problem of a data set with the model that a preset and the flags give.
+func (o *options) given(set *dataset.Set, preset model.Preset) *problem {
 	if o.kernel == autoKernel {
 		refuse("--kernel %s is found by a search: leave out --loss or its parameters, or take tune",
 			autoKernel)
 	}
 	p := &problem{flags: o}
-	preset, _ := model.PresetFor(set)
 	p.spec, p.source = o.spec(set, preset)
 	for _, name := range o.chosen {
 		if _, err := p.spec.Hyperparameters(name); err != nil {
@@ -164,7 +163,7 @@ func addOrigin(a *app, study *answer.Study, p *problem) {
 // ask builds the study of a problem, opens the journal for its exact fits, and delivers its answer.
 func (a *app) ask(p *problem, question func(s *answer.Study) report.Result) {
 	s := a.build(a.ctx, p)
-	a.keepFits(s, p.choice)
+	a.keepFits(s, p)
 	a.answer(question(s))
 }
 

@@ -39,7 +39,7 @@ func runCompare(a *app, o *options, data []string) {
 		settings.Limit = bench.DefaultLimit
 	}
 	tasks := steps.Must(bench.CompareTasks(cases, settings))
-	a.openJournal(choice{})
+	a.openJournal(&problem{flags: o})
 	c := &report.Comparison{}
 	for _, of := range cases {
 		c.Data = append(c.Data, of.Title())
@@ -64,7 +64,8 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case) {
 				"others, and one --target at a time is compared; %s has %d classes and %d targets", set.Name,
 				len(set.Levels()), len(set.Columns))
 		}
-		c := bench.Case{Spec: o.given(set).spec, Sizes: o.sizes}
+		preset, _ := model.PresetFor(set)
+		c := bench.Case{Spec: o.given(set, preset).spec, Sizes: o.sizes}
 		if len(c.Sizes) == 0 { // DATA and its halves, ascending
 			for n := set.N(); n >= smallest || n == set.N(); n /= 2 {
 				c.Sizes = slices.Insert(c.Sizes, 0, n)

@@ -68,7 +68,7 @@ func runCurve(a *app, o *options, data []string) {
 		path.Questions = append(path.Questions, q)
 	}
 	path.Study = a.build(a.ctx, p)
-	a.openJournal(p.choice)
+	a.openJournal(p)
 	set := path.Model.Set
 	doc := &report.Curve{Command: "curve", Subject: path.Subject, Scheme: q.Scheme.Name(),
 		TestLoss: path.Test.Name()}

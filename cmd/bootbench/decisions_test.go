@@ -126,6 +126,9 @@ L | estimate KIND --refine 50 @refined | predict KIND --test ROWS --refine 50 @r
 	mean variance | 1e-3
 NLCT | estimate KIND | grid KIND --over kernel=rbf,matern52 @results.0.estimate |
 	test_error standard_error | 1e-6
+N | estimate synthetic:friedman1,n=60 --loss square --noise 10% --sample 20 |
+	grid synthetic:friedman1,n=60 --loss square --over noise=10%,20% --sample 20 @results.0.estimate |
+	test_error noise | 1e-6
 NLCPT | cv KIND --folds 4 --workers 1 | cv KIND --folds 4 --workers 3 | error error_se mean confusion | 0
 NLCT | retrain KIND --resamples 20 --method single | retrain KIND --resamples 20 --method batch |
 	error confusion | 1e-2

@@ -113,7 +113,7 @@ func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) {
 			return
 		}
 		if size = byDefault(ctx, p.spec); size < n {
-			p.choice.settings = append(p.choice.settings, "sample="+strconv.Itoa(size))
+			p.choice.sample = size
 		}
 	default:
 		size = min(o.sample, n)

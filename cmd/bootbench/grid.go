@@ -15,7 +15,6 @@ import (
 	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
-	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
@@ -36,28 +35,32 @@ type gridCell struct {
 func runGrid(a *app, o *options, data []string) {
 	q, axes, set := o.question(), gridAxes(o), a.loadData(o, data[0])
 	drawn := &problem{spec: model.Spec{Set: set}}
-	settings := o.Settings(func(name string) bool { return isRecorded(name) && name != "backend" })
+	preset, _ := model.PresetFor(set)
 	if len(axes) == 0 {
 		search := o.search(set)
 		if axes = defaultAxes(search); len(axes) == 0 {
 			refuse("--over is required: the flags leave nothing that a grid varies by default")
 		}
 		drawn.spec, drawn.choice.by = search.Spec, search.By.String()
-		settings = append(settings, "loss="+search.Spec.Loss.Name(), // a search ignores presets
-			fmt.Sprintf("no-normalize-target=%t", !search.Spec.NormalizeTarget))
+		preset = model.Preset{Loss: search.Spec.Loss} // a search ignores those of data sets
 	}
 	q.Scheme = o.designed(o.ratio, set)
 	o.draw(a.ctx, drawn, q.DefaultSample)
-	set = drawn.spec.Set
 	g := &grid{app: a, by: o.by, axes: axes, done: map[int]report.GridCell{}, drawn: drawn}
+	own := steps.Must(with(o.Settings(func(name string) bool {
+		return isRecorded(name) && name != "backend"
+	}), a.command)) // with a value of every axis
 	for _, values := range combinations(axes) {
-		p := cellProblem(a, set, settings, axes, values)
-		q := p.flags.question()
-		q.Scheme, q.NoPoints = p.flags.designed(p.flags.ratio, set), true
+		for k, axis := range axes {
+			steps.Check(take(own.FlagSet, []string{axis.Name + "=" + values[k]}))
+		}
+		p, q := own.given(set, preset), own.question()
+		p.spec.Set = drawn.spec.Set
+		q.Scheme, q.NoPoints = own.designed(own.ratio, p.spec.Set), true
 		steps.Check((&tune.Problem{Spec: p.spec, By: o.by, Test: p.test}).Check())
 		g.cells = append(g.cells, gridCell{values, p, q})
 	}
-	a.openJournal(choice{})
+	a.openJournal(&problem{flags: o})
 	g.solve()
 }
 
@@ -143,16 +146,6 @@ func combinations(axes []report.GridAxis) (all [][]string) {
 		all = append(all, values)
 	}
 	return all
-}
-
-// cellProblem is the problem of the command line with a value for every axis.
-func cellProblem(a *app, set *dataset.Set, settings []string, axes []report.GridAxis,
-	values []string) *problem {
-	own := slices.Clone(settings)
-	for k, axis := range axes {
-		own = append(own, axis.Name+"="+values[k])
-	}
-	return steps.Must(with(own, a.command)).given(set)
 }
 
 // grid is a table of models, evaluated one by one.

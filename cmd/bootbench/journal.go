@@ -53,9 +53,8 @@ func (s *tasks) sharded() bool { return s.part.count > 1 }
 // owns reports whether a task is this process's.
 func (s *tasks) owns(number int) bool { return !s.merging && number%max(1, s.part.count) == s.part.of }
 
-// openJournal opens the command's journal after its data were read; chosen is the result of a search for the
-// model.
-func (a *app) openJournal(chosen choice) {
+// openJournal opens the command's journal after its data were read, with the settings of a problem.
+func (a *app) openJournal(p *problem) {
 	s := &a.tasks
 	switch {
 	case s.merging:
@@ -67,9 +66,10 @@ func (a *app) openJournal(chosen choice) {
 		return
 	}
 	s.folder, s.part = a.options.journal, a.options.shard
-	head := journal.Head{Version: report.Version(), Command: a.command.name, Data: a.data, Chosen: chosen.by,
-		Settings: append(slices.Clone(chosen.settings), a.options.Settings(isRecorded)...),
-		Digests:  s.digests, Shards: max(1, s.part.count), Folder: steps.Must(os.Getwd())}
+	chosen, given := p.settings(isRecorded)
+	head := journal.Head{Version: report.Version(), Command: a.command.name, Data: a.data,
+		Chosen: p.choice.by, Settings: append(chosen, given...), Digests: s.digests,
+		Shards: max(1, s.part.count), Folder: steps.Must(os.Getwd())}
 	slices.SortStableFunc(head.Settings, func(a, b string) int { // a list keeps its order
 		name, _, _ := strings.Cut(a, "=")
 		other, _, _ := strings.Cut(b, "=")
@@ -212,9 +212,9 @@ type fitKeeper struct {
 	number    int
 }
 
-// keepFits opens the journal, if there is one, for the exact fits of a study.
-func (a *app) keepFits(s *answer.Study, chosen choice) {
-	if a.openJournal(chosen); a.tasks.Journal == nil {
+// keepFits opens the journal, if there is one, for the exact fits of a problem's study.
+func (a *app) keepFits(s *answer.Study, p *problem) {
+	if a.openJournal(p); a.tasks.Journal == nil {
 		return
 	}
 	s.Memory = func(key string, outputs, count int) (fits.Memory, error) {

@@ -83,7 +83,7 @@ func TestJournals(t *testing.T) {
 		{"estimate CLASSES HINGE --refine 130 --multiclass ovo", 6},
 		{"estimate TARGETS SQUARE --refine 130", 4},
 		{"estimate --loss hinge --C 1 --refine 270 " + blobs, 3},
-		{"estimate --refine 130 " + blobs, 2},
+		{"estimate --kernel auto --refine 130 " + blobs, 2},
 		{"predict --loss logistic --C 1 --refine 150 --test synthetic:blobs,n=20,d=3 " + blobs, 2},
 		{"tune synthetic:friedman1,n=120", 4},
 		{on("curve --ratio 0.3:3:7 --refine 20"), 7},

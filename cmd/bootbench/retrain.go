@@ -59,7 +59,7 @@ func runCV(a *app, o *options, data []string) {
 	v := o.validation(p.spec.Set)
 	chosen := v.Permutations > 0 && p.choice.again != nil
 	if chosen && (o.kernel == autoKernel || p.spec.Pairs) { // the line that repeats must choose, too
-		v.Again, p.choice.settings = p.choice.again(tune.IfBetter), nil
+		v.Again, p.choice.inside = p.choice.again(tune.IfBetter), true
 	}
 	switch {
 	case (o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec)) && chosen && !o.nested:
@@ -69,8 +69,8 @@ func runCV(a *app, o *options, data []string) {
 		refuse("--nested chooses the model in every fold, and this one is given: leave out --loss, or " +
 			"--nested")
 	case o.nested:
-		v.Anew, v.Choose, p.choice.settings = "a model chosen", p.choice.again(tune.IfBetter), nil
-		v.Corrects = answer.CorrectsChoice
+		v.Anew, v.Choose, v.Corrects = "a model chosen", p.choice.again(tune.IfBetter), answer.CorrectsChoice
+		p.choice.inside = true
 	case o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec):
 		if o.how.Method == model.Batch {
 			refuse("--method: without every fold the features are standardised again, and " +

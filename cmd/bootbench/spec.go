@@ -236,13 +236,44 @@ func (o *options) question() answer.Question {
 	return q
 }
 
-// choice is the result of a search for a model: how, "" if all was given, and the equivalent flags, as
-// NAME=VALUE.
+// choice says what a search has chosen of a problem's specification; the zero value: all was given.
 type choice struct {
-	by       string
-	settings []string
-	seconds  float64                                 // that the search took
-	again    func(scales tune.Scales) answer.Chooser // searches other rows; nil: all was given
+	by      string                                  // how; "": all was given
+	over    []string                                // the names of the hyperparameters that it has chosen
+	sample  int                                     // the rows that were drawn by default; 0: all
+	seconds float64                                 // that the search took
+	again   func(scales tune.Scales) answer.Chooser // searches other rows; nil: all was given
+	inside  bool                                    // the answer itself makes the choice
+}
+
+// settings are flags as NAME=VALUE that have a problem's answer again: those that give what a search has
+// chosen, none if the answer itself makes the choice, and the wanted ones of the command line besides.
+func (p *problem) settings(wanted func(name string) bool) (chosen, given []string) {
+	var names []string
+	set := func(name, value string) { chosen, names = append(chosen, name+"="+value), append(names, name) }
+	if c, o := &p.choice, p.flags; c.by != "" && !c.inside {
+		set("loss", p.spec.Loss.Name())
+		if _, preset := model.PresetFor(p.spec.Set); preset || o.kernel == autoKernel { // a search ignores it
+			set("kernel", p.spec.Kernel.Kind.String())
+		}
+		for _, name := range c.over {
+			if values := valuesOf(&p.spec, name); values != nil {
+				set(name, flags.Join(values))
+			}
+		}
+		if o.Lookup("chosen") != nil || o.Lookup("ard") != nil { // the estimate of tune's model
+			set("chosen", strings.Join(p.spec.Chosen, ","))
+		}
+		if c.sample > 0 {
+			set("sample", strconv.Itoa(c.sample))
+		}
+	}
+	if slices.Contains(names, "length-scale") { // instead of a given gamma
+		names = append(names, "gamma")
+	}
+	return chosen, p.flags.Settings(func(name string) bool {
+		return wanted(name) && !slices.Contains(names, name)
+	})
 }
 
 // valuesOf are the values of a hyperparameter in a specification, for its flag; nil if it has none.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
-	"bootbench/cmd/bootbench/internal/flags"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
@@ -35,7 +34,7 @@ func runTune(a *app, o *options, data []string) {
 	set := a.loadData(o, data[0])
 	p := o.search(set)
 	q.Scheme = o.designed(o.ratio, set)
-	a.openJournal(choice{})
+	a.openJournal(&problem{flags: o})
 	r, chosen := a.choose(p)
 	if len(r.Over) == 0 {
 		refuse("--over is required: nothing of this model is chosen by default")
@@ -105,29 +104,17 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice) {
 		again := *p
 		again.Scheme, again.Test = nil, nil
 		c.again = func(scales tune.Scales) answer.Chooser { return chooser(run, again, scales) }
-		c.settings = []string{"loss=" + r.Spec.Loss.Name()}
-	}
-	if a.options.kernel == autoKernel {
-		c.settings = append(c.settings, "kernel="+r.Spec.Kernel.Kind.String())
-	}
-	var names []string
-	for _, h := range r.Over {
-		names = append(names, h.Name)
 	}
 	about, _ := loss.About(r.Spec.Loss.Name())
+	for _, h := range r.Over {
+		c.over = append(c.over, h.Name)
+	}
 	for _, name := range about.Takes {
-		if !slices.Contains(names, name) && !a.options.Given(name) {
-			names = append(names, name)
+		if !slices.Contains(c.over, name) && !a.options.Given(name) {
+			c.over = append(c.over, name)
 		}
 	}
-	for _, name := range slices.Compact(names) { // of several length scales
-		if values := valuesOf(&r.Spec, name); values != nil {
-			c.settings = append(c.settings, name+"="+flags.Join(values))
-		}
-	}
-	if (a.options.Lookup("chosen") != nil || a.command.name == "tune") && len(r.Spec.Chosen) > 0 {
-		c.settings = append(c.settings, "chosen="+strings.Join(r.Spec.Chosen, ","))
-	}
+	c.over = slices.Compact(c.over) // of several length scales
 	return r, c
 }
 
@@ -267,34 +254,28 @@ func searchReport(r *tune.Result) report.Search {
 // repeat is the command line that repeats an answer with the model that was chosen for it; after tune, the
 // estimate of that model.
 func (a *app) repeat(p *problem) string {
-	o, spec, chosen, command := p.flags, &p.spec, slices.Clone(p.choice.settings), a.command.name
-	other := []string{"no-normalize-target"}
-	if len(chosen) == 0 { // the choice is a part of what is repeated
-		return a.line()
-	}
-	_, preset := model.PresetFor(spec.Set) // a search ignores it
-	if preset && o.kernel != autoKernel {
-		chosen = slices.Insert(chosen, 1, "kernel="+spec.Kernel.Kind.String())
-	}
+	command, other := a.command.name, []string{"no-normalize-target"}
 	if command == "tune" {
 		command, other = "estimate", append(other, "over", "ard", "by")
-		if o.scheme != (resample.KFold{}).Name() {
+		if p.flags.scheme != (resample.KFold{}).Name() {
 			other = append(other, "folds")
 		}
+	}
+	chosen, given := p.settings(func(name string) bool {
+		return (isRecorded(name) || name == "model" && command == "train") && !slices.Contains(other, name)
+	})
+	if len(chosen) == 0 { // the choice is a part of what is repeated
+		return a.line()
 	}
 	words := append([]string{"bootbench", command}, a.data...)
 	for _, setting := range chosen {
 		name, value, _ := strings.Cut(setting, "=")
-		if words, other = append(words, "--"+name, value), append(other, name); name == "length-scale" {
-			other = append(other, "gamma")
-		}
+		words = append(words, "--"+name, value)
 	}
-	if preset || o.Given("no-normalize-target") {
-		words = append(words, fmt.Sprintf("--no-normalize-target=%t", !spec.NormalizeTarget))
+	if _, preset := model.PresetFor(p.spec.Set); preset || p.flags.Given("no-normalize-target") {
+		words = append(words, fmt.Sprintf("--no-normalize-target=%t", !p.spec.NormalizeTarget))
 	}
-	for _, setting := range o.Settings(func(name string) bool {
-		return (isRecorded(name) || name == "model" && command == "train") && !slices.Contains(other, name)
-	}) {
+	for _, setting := range given {
 		words = append(words, "--"+setting)
 	}
 	return shellWords(words...)

@@ -37,7 +37,8 @@ type dual struct {
 	sites           []int     // workspace: the next active sites
 }
 
-// begin sets the boxes. It resumes at scale > 0 times the present beta if the sites with boxes are the same.
+// begin sets the boxes. If these are scale > 0 times the present ones, of the same sites, it resumes at the
+// best multiple of the present beta.
 func (q *dual) begin(b *sides, biased bool, scale float64) (resumed bool) {
 	q.sites = q.sites[:0]
 	for s := range b[0] {
@@ -56,15 +57,33 @@ func (q *dual) begin(b *sides, biased bool, scale float64) (resumed bool) {
 			q.invSqrtDiag[i] = 1 / math.Sqrt(v)
 		}
 	}
+	if resumed {
+		scale = q.bestMultiple(scale)
+		floats.Scale(scale, q.f)
+	}
+	clipped := !resumed
 	for i, s := range q.active {
 		q.setBox(i, b[0][s].box, b[1][s].box)
-		q.setBeta(i, min(max(scale*q.beta[i], q.low[i]), q.high[i]))
+		to := scale * q.beta[i]
+		q.setBeta(i, min(max(to, q.low[i]), q.high[i]))
+		clipped = clipped || math.Abs(q.beta[i]-to) > q.snapDistance[i]
 	}
-	q.recomputeF()
+	if clipped {
+		q.recomputeF()
+	}
 	if biased {
 		q.projectToZeroSum()
 	}
 	return resumed
+}
+
+// bestMultiple is the multiple of beta, between 1 and the largest that larger boxes hold, at which the dual s
+// sum |beta_i| - s^2/2 beta' f of sites with one label is largest. Weights that no box bounds thus remain.
+func (q *dual) bestMultiple(largest float64) float64 {
+	if square := floats.Dot(q.beta, q.f); largest > 1 && square > 0 {
+		return min(largest, max(1, q.size()/square))
+	}
+	return largest
 }
 
 // recomputeF computes f = K beta afresh at all sites, without the rounding errors of the updates.

@@ -24,6 +24,7 @@ type Options struct {
 	Seed        uint64  // of the resamples
 	Test        Test    // loss of left-out predictions
 	Level       float64 // of intervals, between 0 and 1; 0 means 0.95
+	Sets        bool    // of classes of new inputs, by Predict
 }
 
 // defaultResamples is the number of exact resamples with the theory, retrained that of Retrain.
@@ -33,18 +34,33 @@ const defaultResamples, retrained = 200, 1000
 // that triggers it, the text and a cure.
 type Check = report.Check
 
+// Quantity is a value with its standard error, and an interval of Options.Level.
+type Quantity struct{ Value, SE, Lower, Upper float64 }
+
+func quantity(value, se, lower, upper report.Number) *Quantity {
+	return &Quantity{float64(value), float64(se), float64(lower), float64(upper)}
+}
+
 // Estimation is the error of models on examples that they were trained without, and their predictions. What
 // is unknown is NaN or nil. For several targets the errors are the unexplained fraction of the variance,
 // averaged over the targets.
 type Estimation struct {
-	// Error is the error to quote. Of Estimate it is the error of the model that training on all rows gives,
-	// with its standard error SE and the interval from Lower to Upper of Options.Level: by nested
-	// cross-validation, which makes the choice of the hyperparameters Spec.Chosen again without each fold
-	// (CorrectedFor). Without exact fits, and of Retrain, it is the left-out error, and the bounds are NaN.
+	// Error is the error to quote: of the model that training on all rows gives, with its standard error SE
+	// and the interval from ErrorLower to ErrorUpper of Options.Level, by nested cross-validation, which
+	// makes the choice of the hyperparameters Spec.Chosen again without each fold (CorrectedFor). Without
+	// exact fits, of Retrain and of CrossValidate with blocks of time it is the left-out error, and the
+	// bounds are NaN.
 	Error, SE, ErrorLower, ErrorUpper float64
 	CorrectedFor                      []string
-	// LeftOut is the error of models of resamples on the examples that these lack: by exact resamples if
-	// there are any, else by the theory. MonteCarloSE is the part over resamples of its standard error.
+	// Measured is what the model of all rows is expected to have on new rows by Spec.Measure: the area under
+	// the ROC curve, the mean error of the two classes, the mean of -log of the probability of a row's label,
+	// or the mean cost of a row; nil for the error. Threshold is the probability of the positive label from
+	// which on this is predicted, and Error counts these labels; NaN: the sign of the field decides.
+	Measured  *Quantity
+	Threshold float64
+	// LeftOut is the error of models of resamples, or without folds, on the examples that these lack: by
+	// exact fits if there are any, else by the theory. MonteCarloSE is the part over resamples of its
+	// standard error.
 	LeftOut, LeftOutSE, MonteCarloSE float64
 	// Baseline is the error of the best constant prediction; RSquared is for numbers, Balanced, the mean
 	// error over the classes, for labels.
@@ -68,6 +84,7 @@ type Estimation struct {
 	Class       []string
 	Probability map[string][]float64
 	Targets     map[string]*Estimation // several targets, each in its units
+	Columns     []ColumnEffect         // of the function Columns
 	Checks      []Check                // the issues first
 }
 
@@ -86,6 +103,7 @@ func estimationOf(a *report.Answer, data *Data) *Estimation {
 		LeftOut: float64(a.Quote.Error), LeftOutSE: float64(a.Quote.ErrorSE),
 		MonteCarloSE: number(a.MonteCarloSE), Baseline: float64(quality.Baseline),
 		RSquared: number(quality.RSquared), Balanced: number(quality.Balanced), PValue: number(folds.PValue),
+		Threshold:    number(a.Threshold),
 		Contradicted: a.Status == report.Contradicted,
 		Theory: solver.ErrorEstimates{LeftOut: number(a.TestError), Apparent: float64(around.Apparent),
 			NoInformation: float64(around.NoInformation), Err632: float64(around.Err632),
@@ -95,7 +113,11 @@ func estimationOf(a *report.Answer, data *Data) *Estimation {
 	if t := a.Trained; t != nil {
 		e.ErrorLower, e.ErrorUpper, e.CorrectedFor = number(a.Quote.Lower), number(a.Quote.Upper),
 			t.CorrectedFor
-		e.LeftOut, e.LeftOutSE = float64(t.LeftOutError), float64(t.LeftOutErrorSE)
+		left := cmp.Or(t.OfResamples, &report.OfResamples{LeftOutError: unknown, LeftOutErrorSE: unknown})
+		e.LeftOut, e.LeftOutSE = float64(left.LeftOutError), float64(left.LeftOutErrorSE)
+	}
+	if m := a.Measured; m != nil {
+		e.Measured = quantity(m.Value, m.SE, m.Lower, m.Upper)
 	}
 	if p := a.Points; p != nil {
 		e.Mean, e.SD, e.Lower, e.Upper, e.Errors, e.Class = p.Mean, answer.Deviations(p.Variance), p.Lower,
@@ -172,7 +194,9 @@ func built(ctx context.Context, spec Spec, o *Options) (*answer.Study, error) {
 			return nil, fmt.Errorf("%w: %w", ErrInput, err)
 		}
 	}
-	if err := resample.CheckFor(o.Scheme, spec.Set.N()); err != nil {
+	o.Level = cmp.Or(o.Level, 0.95)
+	err := cmp.Or(resample.CheckFor(o.Scheme, spec.Set.N()), solver.CheckLevel(o.Level))
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return answer.New(ctx, spec, o.Test)
@@ -201,7 +225,7 @@ func designOf(data *Data) Design {
 }
 
 func (o Options) question() answer.Question {
-	q := answer.Question{Scheme: o.Scheme, Level: cmp.Or(o.Level, 0.95), Theory: answer.IfPossible,
+	q := answer.Question{Scheme: o.Scheme, Level: o.Level, Theory: answer.IfPossible, Sets: o.Sets,
 		Exact: answer.Yes, Seed: o.Seed, Resamples: cmp.Or(o.Resamples, defaultResamples)}
 	switch {
 	case o.TheoryAlone:
@@ -232,8 +256,11 @@ type Prediction struct {
 	Positive    []float64
 	Class       []string // nil for numbers
 	Probability map[string][]float64
-	Targets     map[string]*Prediction // several targets
-	Checks      []Check                // the issues first
+	// Sets are, for each input, the classes that its label is among with probability Options.Level: with
+	// Options.Sets.
+	Sets    [][]string
+	Targets map[string]*Prediction // several targets
+	Checks  []Check                // the issues first
 }
 
 // predictionOf are the fields of an answer.
@@ -242,7 +269,7 @@ func predictionOf(a *report.Answer) *Prediction {
 	if at := a.Points; at != nil {
 		p.Mean, p.SD, p.Positive, p.Class, p.Probability = at.Mean, at.SD, at.Probability.Positive, at.Class,
 			probabilities(at)
-		p.Support = at.Support
+		p.Support, p.Sets = at.Support, at.Set
 		if p.BootstrapMean = at.BootstrapMean; p.BootstrapMean == nil && at.SD != nil {
 			p.BootstrapMean = at.Mean
 		}
@@ -307,12 +334,14 @@ type Folds struct {
 	Design Design
 	// Permutations of the targets give a p-value.
 	Permutations int
-	// Choose, if set, chooses a model without each fold, as the function Choose does.
+	// Choose, if set, chooses a model without each fold, as the function Choose does; the error is corrected
+	// for that choice.
 	Choose func(context.Context, *Data) (Spec, error)
 }
 
 // CrossValidate trains exactly without each fold, and computes the error there: for several classes of the
-// joint decision, for several targets the mean unexplained fraction of the variance.
+// joint decision, for several targets the mean unexplained fraction of the variance. Of a model that the same
+// rows chose (Spec.Chosen) Error is corrected for that, and LeftOut is the error of the folds.
 func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Estimation, error) {
 	s, err := built(ctx, spec, &o)
 	if err != nil {
@@ -321,6 +350,9 @@ func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Est
 	v := answer.Validation{Folds: folds.Folds, Repeats: folds.Repeats, Given: folds.Given,
 		Design: folds.Design, Permutations: folds.Permutations, Seed: o.Seed, Choose: folds.Choose,
 		Anew: "a model chosen"}
+	if v.Choose != nil {
+		v.Corrects = answer.CorrectsChoice
+	}
 	if own := &v.Design; own.Group == nil && own.Stratum == nil && own.Block == 0 {
 		*own = designOf(spec.Set)
 	}
@@ -328,7 +360,7 @@ func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Est
 		v.Given = spec.Set.Folds
 	}
 	v.Design.N = spec.Set.N()
-	a, err := s.CrossValidate(ctx, v)
+	a, err := s.Validate(ctx, v, o.Level)
 	if err != nil {
 		return nil, err
 	}
@@ -336,4 +368,50 @@ func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Est
 		err = ctx.Err()
 	}
 	return estimationOf(a, spec.Set), err
+}
+
+// ColumnEffect is the error without a column of the data, and with its values permuted among the rows, minus
+// the error with it, in units of the test loss; of several targets their mean, and of each.
+type ColumnEffect struct {
+	Column            string // its name
+	Features          int    // that it became
+	Without, Permuted Quantity
+	Targets           map[string]*ColumnEffect
+}
+
+func effectOf(c *report.ColumnEffect) *ColumnEffect {
+	of := func(d *report.Difference) Quantity { return *quantity(d.Value, d.StandardError, d.Low, d.High) }
+	e := &ColumnEffect{Column: c.Column, Features: c.Features, Without: of(c.Without),
+		Permuted: of(c.Permuted)}
+	for name, one := range c.Targets {
+		if e.Targets == nil {
+			e.Targets = map[string]*ColumnEffect{}
+		}
+		e.Targets[name] = effectOf(one)
+	}
+	return e
+}
+
+// Columns judges the model without each column, and with the column permuted, by exact fits without the same
+// folds, with the hyperparameters that it has: Estimation.Columns, the most important first. Error is the one
+// with all columns. It makes up to 900 fits for each column, in batches. When ctx ends, finished columns
+// count.
+func Columns(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
+	s, err := built(ctx, spec, &o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Columns(ctx, o.Seed, o.Level)
+	if err != nil {
+		return nil, err
+	}
+	if r.Status != answer.Complete {
+		err = ctx.Err()
+	}
+	a := &report.Answer{Quote: r.Quote, Trained: r.Trained, Outcome: r.Outcome}
+	e := estimationOf(a, spec.Set)
+	for k := range r.Columns {
+		e.Columns = append(e.Columns, *effectOf(&r.Columns[k]))
+	}
+	return e, err
 }

@@ -17,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/tune"
@@ -86,6 +87,7 @@ type ReadOptions = dataset.Options
 //	Standardize     bool    // features to mean 0 and standard deviation 1
 //	NormalizeTarget bool    // centre numbers; their variance is the Amplitude of the kernel if that is 0
 //	Chosen          []string // hyperparameters that Choose or Tune chose; errors are corrected for it
+//	Measure         Measure  // by what models of two labels are chosen and judged, and their labels decided
 //	Pairs           bool    // pairs of several classes vote, instead of each class against the others
 //	Storage         Storage // form of the kernel matrix: Exact, LowRank or Auto
 //	RankTol         float64 // of a low rank: tolerance of the mean residual, relative to the kernel's mean
@@ -120,6 +122,12 @@ type (
 	HardMargin     = loss.HardMargin     // the same, hard margin
 	Logistic       = loss.Logistic       // C log(1 + exp(-y f))
 )
+
+// Measure is by what models of two labels are chosen, judged and used, instead of the error: the zero value.
+//
+//	Name               string  // "error", "log-loss", "auc", "balanced" or "cost"
+//	Negative, Positive float64 // of "cost": what a wrong label costs for a row of -1, and of +1
+type Measure = calibration.Measure
 
 // Test is a test loss of left-out predictions, such as loss.ZeroOne{} or loss.Absolute{}.
 type Test = loss.Test
@@ -195,7 +203,8 @@ func Choose(ctx context.Context, data *Data) (Spec, error) {
 }
 
 // Tune chooses hyperparameters by the theory's cross-validation, on at most 500 of the examples: by a small
-// grid, and gradient descent from its best model. It chooses the width of the kernel and the parameters of
+// grid, and gradient descent from its best model; with Spec.Measure by exact fits, and the grid alone. It
+// chooses the width of the kernel and the parameters of
 // the loss (a nil Loss means Choose's), for numbers a length scale for each feature if that is significantly
 // better, or those that over names ("gamma", "C", "noise", "length-scale", ...).
 func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {

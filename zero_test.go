@@ -39,7 +39,7 @@ var publicPackages = []string{".", "bench", "blas", "kernel", "linalg", "loss", 
 
 // publicFunctions are their exported functions.
 var publicFunctions = []any{
-	bootbench.Choose, bootbench.CrossValidate, bootbench.Estimate,
+	bootbench.Choose, bootbench.Columns, bootbench.CrossValidate, bootbench.Estimate,
 	bootbench.Load, bootbench.LoadInputs, bootbench.New, bootbench.NewInputs,
 	bootbench.NewSpec, bootbench.Predict,
 	bootbench.ReadModel, bootbench.Retrain, bootbench.Solve, bootbench.Train, bootbench.Tune,
@@ -236,6 +236,21 @@ func TestOddArguments(t *testing.T) {
 			return err
 		})
 	}
+	judged, labels := spec, spec
+	judged.Measure.Name = "auc"
+	labels.Set = testutil.Must(bootbench.Load("synthetic:blobs,n=12", bootbench.ReadOptions{}))(t)
+	labels.Loss, labels.Measure.Name = bootbench.Hinge{C: 1}, "nosuch"
+	each("a measure of numbers", ctx, judged, bootbench.Options{})
+	each("an unknown measure", ctx, labels, bootbench.Options{})
+	refused("Tune: a measure of numbers", func() error { _, err := bootbench.Tune(ctx, judged); return err })
+	refused("Predict: sets of numbers", func() error {
+		_, err := bootbench.Predict(ctx, spec, data, bootbench.Options{Sets: true})
+		return err
+	})
+	refused("Columns: level 2", func() error {
+		_, err := bootbench.Columns(ctx, spec, bootbench.Options{Level: 2})
+		return err
+	})
 	refused("Predict: no inputs", func() error {
 		_, err := bootbench.Predict(ctx, spec, nil, bootbench.Options{})
 		return err

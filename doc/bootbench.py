@@ -86,9 +86,25 @@ class _Bootbench(BaseEstimator):
         """The answer of bootbench estimate for the chosen model, computed when it is first asked for."""
         check_is_fitted(self, "model_")
         if self._estimate is None:
-            with tempfile.TemporaryDirectory() as folder:
-                self._estimate = run("estimate", self._save(folder, "train", self._examples), *self.flags_)
+            self._estimate = self._ask("estimate", self.flags_)
         return self._estimate
+
+    def _ask(self, command, flags, **options):
+        """The answer of a command about the rows of fit."""
+        with tempfile.TemporaryDirectory() as folder:
+            return run(command, self._save(folder, "train", self._examples), *flags, **options)
+
+    def columns(self, level=0.95):
+        """The error without each column of X, and with it permuted, minus the error with it.
+
+        By name, or number from 0, of the column, the most important first: {"without": W, "permuted": P}, each
+        with "value", "standard_error", and the interval from "lower" to "upper".
+        """
+        check_is_fitted(self, "model_")
+        flags = [word for word in self.flags_ if not word.startswith("--judge")]
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        return {names[int(effect.pop("column")[1:]) - 1]: effect
+                for effect in self._ask("columns", flags, level=level)["columns"]}
 
     @property
     def error_(self):
@@ -129,7 +145,15 @@ class BootbenchRegressor(RegressorMixin, _Bootbench):
 
 
 class BootbenchClassifier(ClassifierMixin, _Bootbench):
-    """Support vector machine (hinge loss) for two classes or more, or the loss in flags."""
+    """Support vector machine (hinge loss) for two classes or more, or the loss in flags.
+
+    judge is by what a model of two classes is chosen and judged: "error", "log-loss", "auc", "balanced", or
+    "cost:A,B" with the costs of a wrong label for a row of the first class, and of the second.
+    """
+
+    def __init__(self, flags=(), judge="error"):
+        super().__init__(flags)
+        self.judge = judge
 
     def fit(self, X, y):
         X, y = validate_data(self, X, y, ensure_min_samples=2)
@@ -141,7 +165,13 @@ class BootbenchClassifier(ClassifierMixin, _Bootbench):
 
     def _choose(self, data, targets):
         """More than two whole numbers are classes."""
-        return self.flags if len(self.classes_) == 2 else (*self.flags, "--task", "classification")
+        flags = self.flags if self.judge == "error" else (*self.flags, "--judge=" + self.judge)
+        return flags if len(self.classes_) == 2 else (*flags, "--task", "classification")
+
+    @property
+    def judged_(self):
+        """What the model is expected to have on new rows by judge: value, se, and lower and upper."""
+        return self.estimate_["judged"]
 
     @available_if(lambda self: len(getattr(self, "classes_", "01")) == 2)
     def decision_function(self, X):
@@ -149,13 +179,16 @@ class BootbenchClassifier(ClassifierMixin, _Bootbench):
         return self._predict(X)["prediction"]
 
     def predict(self, X):
-        """The class by the sign of the field; of more than two classes the most probable one."""
+        """The class by the sign of the field, or as judge decides; of more than two the most probable one."""
         points = self._predict(X)
-        if len(self.classes_) == 2:
-            return self.classes_[(points["prediction"] > 0).astype(int)]
-        if "probability" not in points:  # votes of pairs
-            return self.classes_[points["class"].astype(int)]
+        if len(self.classes_) == 2 or "probability" not in points:  # votes of pairs
+            return self._classes(points["class"])
         return self.classes_[self._probabilities(points).argmax(axis=1)]
+
+    def _classes(self, texts):
+        """The classes of the numbers that stand for them in files."""
+        numbers = np.array(texts, dtype=float).astype(int)
+        return self.classes_[(numbers + 1) // 2 if len(self.classes_) == 2 else numbers]
 
     def predict_proba(self, X):
         """Probabilities of the classes, calibrated on examples that models are trained without."""

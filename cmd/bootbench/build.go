@@ -145,7 +145,7 @@ func addOrigin(a *app, study *answer.Study, p *problem) {
 		}
 		a.console.Progress(label, done, total)
 	}, p.readS
-	study.Times.Choose, study.Nested, study.Measure = p.choice.seconds, p.flags.nested, p.flags.measure
+	study.Times.Choose, study.Nested = p.choice.seconds, p.flags.nested
 	s := &study.Subject
 	if p.others != nil {
 		study.Others, s.Sample, s.RowsTotal = p.others, s.N, s.N+p.others.N()

@@ -23,11 +23,7 @@ import (
 func runEstimate(a *app, o *options, data []string) {
 	p, q := a.asked(o, data[0])
 	q.Verdict = true
-	a.ask(p, func(s *answer.Study) report.Result {
-		r := steps.Must(s.Estimate(a.ctx, q))
-		s.AddMeasure(a.ctx, r, q.Seed, q.Level)
-		return r
-	})
+	a.ask(p, func(s *answer.Study) report.Result { return steps.Must(s.Estimate(a.ctx, q)) })
 }
 
 // runRows reads DATA and prints its rows, the most suspicious first.

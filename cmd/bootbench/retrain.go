@@ -84,11 +84,8 @@ func runCV(a *app, o *options, data []string) {
 		}
 	}
 	a.ask(p, func(s *answer.Study) report.Result {
-		r := steps.Must(s.CrossValidate(a.ctx, v))
-		if v.Design.Block == 0 {
-			s.AddInterval(a.ctx, r, v, o.asked.Level)
-		}
-		if s.AddMeasure(a.ctx, r, v.Seed, o.asked.Level); o.roc {
+		r := steps.Must(s.Validate(a.ctx, v, o.asked.Level))
+		if o.roc {
 			s.AddROC(a.ctx, r, v.Seed, o.asked.Level)
 		}
 		return r

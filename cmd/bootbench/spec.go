@@ -41,7 +41,7 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 	if o.Given("no-normalize-target") {
 		spec.NormalizeTarget = !o.noNormalizeTarget
 	}
-	spec.Pairs = o.multiclass == answer.OneAgainstOne
+	spec.Pairs, spec.Measure = o.multiclass == answer.OneAgainstOne, o.measure
 	o.storage(&spec)
 	byDefault := !(known && !o.Given("loss")) && spec.Storage != model.ScaLAPACK &&
 		model.BiasByDefault(spec.Set, spec.Loss)

@@ -51,7 +51,6 @@ func runTune(a *app, o *options, data []string) {
 		TestError: report.NumberOf(math.NaN()), Status: completeness(false)}}
 	if !r.Cancelled {
 		d.Answer = steps.Must(s.Estimate(ctx, q))
-		s.AddMeasure(ctx, d.Answer, q.Seed, q.Level)
 		s.Caution(d.Answer)
 	}
 	if o.model != "" {
@@ -75,7 +74,7 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice) {
 	var settings tune.Settings
 	if a.tasks.Journal != nil && a.command.name == "tune" {
 		law := steps.Must(p.Scheme(p.Spec.Set.N()))
-		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), p.Measure.String())
+		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), p.Spec.Measure.String())
 		settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
 			err = steps.Run(func() {
 				a.tasks.do(0, keyOf(key, name), &part, func() { part = steps.Must(compute()) })
@@ -160,7 +159,7 @@ func (o *options) chooseKernel(ctx context.Context, p tune.Problem, settings tun
 
 // search is the problem of choosing everything that no flag gives. It ignores presets.
 func (o *options) search(set *dataset.Set) *tune.Problem {
-	p := &tune.Problem{By: o.by, Measure: o.measure, Scheme: func(n int) (resample.Scheme, error) {
+	p := &tune.Problem{By: o.by, Scheme: func(n int) (resample.Scheme, error) {
 		return o.schemeOver(resample.Design{N: n}, o.scheme, o.ratio)
 	}}
 	distinct := slices.Compact(slices.Sorted(slices.Values(set.Columns[0].Y)))

@@ -57,7 +57,7 @@ func (s *Study) chooseAgain(ctx context.Context, seed uint64) (a chosenAgain, er
 // present values, which all rows have chosen, finds too good ones: intervals of 90% then hold 0.87
 // (friedman1, 100 rows) instead of 0.90.
 func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec, error) {
-	p := tune.Problem{Spec: s.Model.Spec, Measure: s.Measure}
+	p := tune.Problem{Spec: s.Model.Spec}
 	p.Spec.Set = set
 	for _, name := range p.Spec.Chosen {
 		p.Over = append(p.Over, tune.Axis{Name: name})

@@ -151,6 +151,20 @@ func (s *Study) CrossValidate(ctx context.Context, v Validation) (*report.Answer
 	return validate(ctx, s, "cv", v)
 }
 
+// Validate is CrossValidate with the interval of the error of the model of all rows, unless rows are in
+// blocks of time, and with the study's measure.
+func (s *Study) Validate(ctx context.Context, v Validation, level float64) (*report.Answer, error) {
+	a, err := s.CrossValidate(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if v.Design.Block == 0 {
+		s.AddInterval(ctx, a, v, level)
+	}
+	s.addMeasure(ctx, a, v.Seed, level)
+	return a, nil
+}
+
 func validate(ctx context.Context, s *Study, command string, v Validation) (*report.Answer, error) {
 	folds, err := v.folds(s.Model.Set)
 	if err != nil {

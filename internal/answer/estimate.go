@@ -41,7 +41,9 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 		func(p *part, onFit OnFit) (*report.Answer, error) { return p.estimate(ctx, &q, onFit) })
 	if err == nil && q.Verdict {
 		s.Caution(a)
-		err = addRisk(ctx, s, a, &q)
+		if err = addRisk(ctx, s, a, &q); err == nil {
+			s.addMeasure(ctx, a, q.Seed, q.Level)
+		}
 	}
 	return a, err
 }

@@ -27,9 +27,9 @@ type measurement struct {
 // errFewOfClass: a measure needs some rows of both classes.
 var errFewOfClass = errors.New("a class has fewer than two rows")
 
-// AddMeasure adds the study's measure of the model of all rows, with an interval. Where the measure has
+// addMeasure adds the study's measure of the model of all rows, with an interval. Where the measure has
 // labels by probabilities it says from which one on.
-func (s *Study) AddMeasure(ctx context.Context, a *report.Answer, seed uint64, level float64) {
+func (s *Study) addMeasure(ctx context.Context, a *report.Answer, seed uint64, level float64) {
 	if _, proximal := s.Model.Loss.(loss.Proximal); s.Measure.IsError() || ctx.Err() != nil {
 		return
 	} else if !proximal || s.Model.Set.N() > leftOutRows {

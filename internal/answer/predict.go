@@ -3,6 +3,7 @@ package answer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -75,6 +76,9 @@ func scoresOf(set *dataset.Set) calibration.Scores {
 // Predict is the answer at new inputs: of several classes by a model that is trained once, else by the
 // theory, refined by exact resamples.
 func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a *report.Answer, err error) {
+	if q.Sets && s.Model.Set.AreNumbers() {
+		return nil, model.InputError(errors.New("Options.Sets are of classes: numbers have intervals"))
+	}
 	if s.classes() {
 		var p *model.Predictor
 		if p, err = s.Train(ctx); err == nil {

@@ -53,7 +53,7 @@ type Question struct {
 	NoPoints    bool      // no values per example
 	Intervals   Intervals // of predict
 	Sets        bool      // of classes of new inputs
-	// Verdict adds the expected error of the model of all examples, and warnings.
+	// Verdict adds the expected error of the model of all examples, the study's measure of it, and warnings.
 	Verdict bool
 
 	singly bool // decided: exact fits alone are trained one by one, without any theory

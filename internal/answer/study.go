@@ -28,7 +28,7 @@ import (
 type Study struct {
 	Model    *model.Model // of the first function
 	Test     loss.Test
-	Measure  calibration.Measure // of labels; the zero value is the error
+	Measure  calibration.Measure // of the specification
 	Subject  report.Subject
 	Times    report.Times
 	Progress func(label string, done, total int)
@@ -65,8 +65,9 @@ func New(ctx context.Context, spec model.Spec, test loss.Test) (*Study, error) {
 
 // Of is New for a model that is built.
 func Of(m *model.Model, test loss.Test) *Study {
-	return &Study{Model: m, built: m, Test: test, Subject: subject(m), Progress: func(string, int, int) {},
-		Times: report.Times{Gram: m.GramTime.Seconds()}, full: make([][]float64, len(m.Functions))}
+	return &Study{Model: m, built: m, Test: test, Measure: m.Measure, Subject: subject(m),
+		Progress: func(string, int, int) {}, Times: report.Times{Gram: m.GramTime.Seconds()},
+		full: make([][]float64, len(m.Functions))}
 }
 
 // counting is Progress for a count of steps.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"bootbench/internal/calibration"
 	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -30,6 +31,13 @@ func (s *Spec) check() error {
 	}
 	if err := s.checkLoss(); err != nil {
 		return err
+	}
+	if !s.Measure.IsError() {
+		if _, err := calibration.ParseMeasure(s.Measure.String()); err != nil {
+			return fmt.Errorf("Spec.Measure %w", err)
+		} else if len(s.Set.Levels()) != 2 {
+			return fmt.Errorf("Spec.Measure %v judges two labels", s.Measure)
+		}
 	}
 	switch precomputed := s.Kernel.Kind == kernel.Precomputed; {
 	case precomputed && s.Standardize:

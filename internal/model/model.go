@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bootbench/fits"
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -36,8 +37,10 @@ type Spec struct {
 	// + b is then a times that for y, plus b, if the loss is scaled to match.
 	NormalizeTarget bool
 
-	// Chosen names the hyperparameters that were chosen by these rows; nil: all were given.
-	Chosen []string
+	// Chosen names the hyperparameters that were chosen by these rows; nil: all were given. Measure is by
+	// what models of two labels are judged and chosen.
+	Chosen  []string
+	Measure calibration.Measure
 
 	Pairs bool // pairs of classes vote, instead of each class against the others
 

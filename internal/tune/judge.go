@@ -83,7 +83,7 @@ func (j *judge) one(ctx context.Context, m *model.Model, last **solver.Solution)
 	switch t := loss.TraitsOf(m.Loss); {
 	case t.Quadratic && (by == LeaveOneOut || by == Evidence):
 		return exactly(by, m, t.Noise)
-	case m.Set.Groups != nil && by == Folds || !j.problem.Measure.IsError():
+	case m.Set.Groups != nil && by == Folds || !j.problem.Spec.Measure.IsError():
 		return j.byFits(ctx, m)
 	}
 	return j.byTheory(ctx, m, last)
@@ -108,7 +108,7 @@ func (j *judge) byFits(ctx context.Context, m *model.Model) (judged, error) {
 	if err != nil {
 		return judged{}, fmt.Errorf("%w: folds: %w", model.ErrInput, err)
 	}
-	settings, measure := model.RetrainSettings{}, j.problem.Measure
+	settings, measure := model.RetrainSettings{}, j.problem.Spec.Measure
 	if settings.Resamples = folds; !measure.IsError() {
 		settings.Resamples *= measuredPartitions
 	}

@@ -46,7 +46,7 @@ type search struct {
 // newSearch checks the problem, and sets the hyperparameters and their spans.
 func newSearch(p Problem, settings Settings) (*search, error) {
 	s := &search{given: p.Spec, settings: settings, least: math.Inf(1),
-		result: Result{By: p.By, Measure: p.Measure, RunnerUp: math.NaN()}}
+		result: Result{By: p.By, RunnerUp: math.NaN()}}
 	if err := p.complete(); err != nil {
 		return nil, err
 	}

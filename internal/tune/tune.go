@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 
-	"bootbench/internal/calibration"
 	"bootbench/internal/model"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -49,16 +48,14 @@ type Axis struct {
 // Problem is the model, the hyperparameters to choose and the objective.
 type Problem struct {
 	// Spec has the data, the kernel and the loss; a nil loss means the square loss, or for labels the hinge
-	// loss. Kernel matrices are dense.
-	Spec  model.Spec
-	Over  []Axis // default: Default
-	By    By
-	Folds int       // of By Folds; default DefaultFolds
-	Test  loss.Test // ignored by Evidence; default: square, or for labels zero-one
-	// Measure, unless it is the error, judges the models of two labels by exact fits without each of Folds
-	// folds, on the grid alone.
-	Measure calibration.Measure
-	Scales  Scales
+	// loss. Kernel matrices are dense. Its Measure, unless it is the error, judges the models of two labels
+	// by exact fits without each of Folds folds, on the grid alone.
+	Spec   model.Spec
+	Over   []Axis // default: Default
+	By     By
+	Folds  int       // of By Folds; default DefaultFolds
+	Test   loss.Test // ignored by Evidence; default: square, or for labels zero-one
+	Scales Scales
 	// resampling of n examples, for LeftOut and Plus632; default: Poisson of ratio 1
 	Scheme func(n int) (resample.Scheme, error)
 }
@@ -105,7 +102,6 @@ type Evaluation struct {
 type Result struct {
 	Spec      model.Spec // the chosen model, rounded to four digits
 	By        By
-	Measure   calibration.Measure    // of the problem
 	Folds     int                    // of By Folds
 	Over      []model.Hyperparameter // the chosen ones, one for each length scale
 	Value     float64                // of the objective
@@ -218,8 +214,8 @@ func (r *Result) String() string {
 	if r.By == Folds {
 		if r.Spec.Set.Groups != nil {
 			by = "cross-validation by exact fits, whole groups left out"
-		} else if !r.Measure.IsError() {
-			by = fmt.Sprintf("cross-validation by exact fits, judged by %v", r.Measure)
+		} else if !r.Spec.Measure.IsError() {
+			by = fmt.Sprintf("cross-validation by exact fits, judged by %v", r.Spec.Measure)
 		}
 		by = fmt.Sprintf("%d-fold %s", r.Folds, by)
 	}
@@ -295,11 +291,11 @@ func (p *Problem) Check() error {
 	exact := square && (p.By == LeaveOneOut || p.By == Evidence)
 	refused := ""
 	switch {
-	case !p.Measure.IsError() && len(p.Spec.Set.Levels()) != 2:
-		refused = fmt.Sprintf("models are judged by %v on two labels", p.Measure)
-	case !p.Measure.IsError() && p.By != Folds:
+	case !p.Spec.Measure.IsError() && len(p.Spec.Set.Levels()) != 2:
+		refused = fmt.Sprintf("models are judged by %v on two labels", p.Spec.Measure)
+	case !p.Spec.Measure.IsError() && p.By != Folds:
 		refused = fmt.Sprintf("models are judged by %v on rows that exact fits leave out: choose by cv",
-			p.Measure)
+			p.Spec.Measure)
 	case p.By == Evidence && !square:
 		refused = fmt.Sprintf("the evidence is for the square loss, not for %s: choose by cv or leftout",
 			p.Spec.Loss.Name())

@@ -477,8 +477,8 @@ func TestMeasure(t *testing.T) {
 	if err := set.Classify(""); err != nil {
 		t.Fatal(err)
 	}
-	p := Problem{Spec: model.NewSpec(set, loss.Hinge{C: 1}),
-		Measure: calibration.Measure{Name: calibration.ByAUC}}
+	p := Problem{Spec: model.NewSpec(set, loss.Hinge{C: 1})}
+	p.Spec.Measure.Name = calibration.ByAUC
 	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
 	least := math.Inf(1)
 	for _, e := range r.Path {

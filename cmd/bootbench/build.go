@@ -131,6 +131,7 @@ func (a *app) build(ctx context.Context, p *problem) *answer.Study {
 		p.spec.Servants = steps.Must(a.servants())
 	}
 	s := steps.Must(answer.New(ctx, p.spec, p.test))
+	limitGarbage(p.spec.MaxBytes)
 	addOrigin(a, s, p)
 	steps.Check(ctx.Err())
 	return s
@@ -138,7 +139,6 @@ func (a *app) build(ctx context.Context, p *problem) *answer.Study {
 
 // addOrigin adds the origin of its problem to a study.
 func addOrigin(a *app, study *answer.Study, p *problem) {
-	limitGarbage(p.spec.MaxBytes)
 	study.Progress, study.Times.Read = func(label string, done, total int) {
 		if done > 0 && !strings.Contains(label, ": sweep ") { // a sweep is no part of an answer
 			a.mustFinish()

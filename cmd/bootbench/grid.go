@@ -55,7 +55,7 @@ func runGrid(a *app, o *options, data []string) {
 			steps.Check(take(own.FlagSet, []string{axis.Name + "=" + values[k]}))
 		}
 		p, q := own.given(set, preset), own.question()
-		p.spec.Set = drawn.spec.Set
+		p.spec.Set, p.spec.FitsAlone = drawn.spec.Set, o.by == tune.Folds
 		q.Scheme, q.NoPoints = own.designed(own.ratio, p.spec.Set), true
 		steps.Check((&tune.Problem{Spec: p.spec, By: o.by, Test: p.test}).Check())
 		g.cells = append(g.cells, gridCell{values, p, q})
@@ -157,6 +157,7 @@ type grid struct {
 	held  []sharedKernel          // kernel matrices kept for other cells
 	bytes int64                   // their memory
 	done  map[int]report.GridCell // finished cells of paths
+	paths [][]int                 // of cells, see answer.Paths; nil: not known yet
 	drawn *problem                // the sample
 }
 

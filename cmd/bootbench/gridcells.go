@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -127,20 +126,18 @@ func (c *gridCell) c() float64 {
 }
 
 // path are the cells that differ from cell i only in C, sorted by C.
-func (g *grid) path(i int) (path []int) {
-	alike := func(k int) model.Spec { // with one C
-		spec := g.cells[k].problem.spec
-		if p, known := loss.ParametersOf(spec.Loss); known && p.C > 0 {
-			p.C = 1
-			spec.Loss, _ = loss.ByName(spec.Loss.Name(), p) // a loss with its parameters
+func (g *grid) path(i int) []int {
+	if g.paths == nil {
+		specs := make([]model.Spec, len(g.cells))
+		for k := range g.cells {
+			specs[k] = g.cells[k].problem.spec
 		}
-		return spec
+		g.paths = answer.Paths(specs)
 	}
-	for k := range g.cells {
-		if k == i || g.cells[i].c() > 0 && reflect.DeepEqual(alike(i), alike(k)) {
-			path = append(path, k)
+	for _, path := range g.paths {
+		if g.cells[i].c() > 0 && slices.Contains(path, i) {
+			return path
 		}
 	}
-	slices.SortStableFunc(path, func(a, b int) int { return cmp.Compare(g.cells[a].c(), g.cells[b].c()) })
-	return path
+	return []int{i}
 }

@@ -83,6 +83,7 @@ func runCV(a *app, o *options, data []string) {
 			return spec, nil
 		}
 	}
+	p.spec.FitsAlone = v.Method != model.Batch
 	a.ask(p, func(s *answer.Study) report.Result {
 		r := steps.Must(s.Validate(a.ctx, v, o.asked.Level))
 		if o.roc {

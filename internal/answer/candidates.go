@@ -3,7 +3,9 @@ package answer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"bootbench/internal/model"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
+	"bootbench/loss"
 	"bootbench/resample"
 )
 
@@ -318,19 +321,33 @@ func (s *Study) candidates(ctx context.Context, v *Validation, folds [][]int, ea
 	if specs == nil {
 		specs = cells(s.Model.Spec)[1:]
 	}
-	for k, spec := range specs {
-		s.Progress("the error of the chosen model", k, len(specs))
-		one, err := New(ctx, spec, s.Test)
-		if err != nil {
+	judged, done := make([]*candidate, len(specs)), 0
+	for _, path := range Paths(specs) {
+		s.Progress("the error of the chosen model", done, len(specs))
+		done += len(path)
+		var some []*candidate
+		for _, k := range path {
+			one, err := s.candidate(ctx, specs[k], some)
+			if err == nil {
+				judged[k], some = one, append(some, one)
+			}
+		}
+		if judgeAlong(ctx, some, v, folds[:each]) == nil {
 			continue
 		}
-		one.Measure = s.Measure
-		c := &candidate{Study: one}
-		if c.judgeOn(ctx, v, folds[:each]) == nil && !math.IsNaN(c.sum) {
-			all = append(all, c)
+		for _, c := range some {
+			*c = candidate{Study: c.Study}
+			if c.judgeOn(ctx, v, folds[:each]) != nil {
+				c.sum = math.NaN()
+			}
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+	}
+	for _, c := range judged {
+		if c != nil && !math.IsNaN(c.sum) {
+			all = append(all, c)
 		}
 	}
 	rest := hopeful(all[1:], s.Model.Set)
@@ -341,6 +358,81 @@ func (s *Study) candidates(ctx context.Context, v *Validation, folds [][]int, ea
 		}
 	}
 	return append(all[:1], rest...), nil
+}
+
+// candidate is the candidate of a specification, on the kernel matrix of the path's first, if that is whole.
+func (s *Study) candidate(ctx context.Context, spec model.Spec, path []*candidate) (*candidate, error) {
+	if len(path) > 0 {
+		if m, err := path[0].Model.WithLoss(spec.Loss); err == nil {
+			one := Of(m, s.Test)
+			one.Measure = s.Measure
+			return &candidate{Study: one}, nil
+		}
+	}
+	spec.FitsAlone = true
+	one, err := New(ctx, spec, s.Test)
+	if err != nil {
+		return nil, err
+	}
+	one.Measure = s.Measure
+	return &candidate{Study: one}, nil
+}
+
+// Paths are the numbers of the specifications, together of those that differ only in C, or the noise, of
+// their loss: by C. They share a kernel matrix, if it is whole.
+func Paths(specs []model.Spec) (all [][]int) {
+	var alike []model.Spec
+	c := make([]float64, len(specs))
+	for k, spec := range specs {
+		if p, known := loss.ParametersOf(spec.Loss); known && p.C+p.Noise > 0 {
+			c[k], p.C, p.Noise = p.C, 1, 1
+			spec.Loss, _ = loss.ByName(spec.Loss.Name(), p)
+		}
+		spec.Then = nil
+		at := slices.IndexFunc(alike, func(other model.Spec) bool { return reflect.DeepEqual(spec, other) })
+		if at < 0 {
+			at, alike, all = len(all), append(alike, spec), append(all, nil)
+		}
+		all[at] = append(all[at], k)
+	}
+	for _, path := range all {
+		slices.SortStableFunc(path, func(a, b int) int { return cmp.Compare(c[a], c[b]) })
+	}
+	return all
+}
+
+// judgeAlong is judgeOn, with the folds of one partition, of support vector machines of two labels that
+// differ only in C, on one whole kernel matrix: each fit starts from the last one's. It is an error if they
+// are none.
+func judgeAlong(ctx context.Context, path []*candidate, v *Validation, folds [][]int) error {
+	if len(path) < 2 || path[0].several() || path[0].Model.Gram() == nil ||
+		!loss.TraitsOf(path[0].Model.Loss).Margin {
+		return errors.New("there is no path")
+	}
+	m, factors := path[0].part(0).model, []float64(nil)
+	for _, c := range path {
+		factors = append(factors, loss.TraitsOf(c.Model.Loss).C/loss.TraitsOf(m.Loss).C)
+	}
+	settings := model.RetrainSettings{
+		Plan: resample.Without{Rows: folds, Y: slices.Repeat([][]float64{m.Y}, len(folds))}}
+	settings.Resamples, settings.Workers = len(folds), v.Workers
+	around := resample.KFold{Folds: len(folds), N: m.Set.N()}
+	results, err := model.RetrainPath(ctx, m, around, factors, settings)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return err
+	}
+	for k, c := range path {
+		fields := make([][]float64, len(folds))
+		for r, rows := range folds {
+			for _, i := range rows {
+				fields[r] = append(fields[r], results[k].OutOfBag[i])
+			}
+		}
+		if err := c.add(folds, fields); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hopeful are the candidates that may be the best on the rows without some folds: those whose mean loss is
@@ -367,6 +459,11 @@ func (c *candidate) judgeOn(ctx context.Context, v *Validation, folds [][]int) e
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
+	return c.add(folds, fields)
+}
+
+// add adds the losses of further folds of these fields.
+func (c *candidate) add(folds [][]int, fields [][]float64) error {
 	losses, set := c.judged(trialsOf(folds, c.Model.Set), fields), c.Model.Set
 	chosenBy, _, err := c.measures(folds, fields, losses[0])
 	if err != nil {

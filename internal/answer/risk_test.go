@@ -122,6 +122,44 @@ func TestBestElsewhere(t *testing.T) {
 	}
 }
 
+// TestCandidatesAlong: candidates that differ only in C share a kernel matrix, and their fits along the path
+// have the losses of single fits: fields differ by the tolerance of the trainer, which changes at most one
+// label.
+func TestCandidatesAlong(t *testing.T) {
+	set, of := tableOf(t, 120, 2, 1, 3), []model.Spec(nil)
+	for _, gamma := range []float64{0.3, 2} {
+		for _, c := range []float64{30, 0.5, 4} {
+			spec := model.NewSpec(set, loss.Hinge{C: c})
+			spec.Kernel.Gamma = gamma
+			of = append(of, spec)
+		}
+	}
+	of[2].Bias = false
+	if got := Paths(of); !slices.EqualFunc(got, [][]int{{1, 0}, {2}, {4, 5, 3}}, slices.Equal) {
+		t.Errorf("paths %v", got)
+	}
+	s := testutil.Must(New(t.Context(), of[0], nil))(t)
+	v := riskValidation(set, 1)
+	v.Repeats = 1
+	folds, _, err := partitions(&v, s)
+	testutil.Check(t, err)
+	var path, alone []*candidate
+	for _, k := range []int{4, 5, 3} {
+		path = append(path, testutil.Must(s.candidate(t.Context(), of[k], path))(t))
+		alone = append(alone, testutil.Must(s.candidate(t.Context(), of[k], nil))(t))
+	}
+	testutil.Check(t, judgeAlong(t.Context(), path, &v, folds))
+	for k, c := range alone {
+		testutil.Check(t, c.judgeOn(t.Context(), &v, folds))
+		if math.Abs(c.sum-path[k].sum) > 1 || c.sum == 0 {
+			t.Errorf("C %v: %v errors along the path, %v alone", c.Model.Loss, path[k].sum, c.sum)
+		}
+		if path[k].Model.Gram() != path[0].Model.Gram() {
+			t.Error("a candidate has a kernel matrix of its own")
+		}
+	}
+}
+
 // TestCoins: labels that depend on nothing err in half of the rows. Folds within classes say 0.45.
 func TestCoins(t *testing.T) {
 	sum := 0.0

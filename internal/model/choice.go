@@ -140,7 +140,8 @@ func chooseMatrix(ctx context.Context, m *Model) (linalg.Kernel, error) {
 	}
 	sites := m.Sites()
 	t := loss.TraitsOf(m.Loss)
-	if sites < probeFrom || !t.Quadratic && sites < fineFrom || m.inputs == nil || t.Dense {
+	if sites < probeFrom || !t.Quadratic && sites < fineFrom || m.inputs == nil || t.Dense ||
+		m.Spec.FitsAlone && t.Margin && sites < ApproximateFrom {
 		return wholeMatrix(ctx, m)
 	}
 	if !t.Quadratic && sites < ApproximateFrom && m.RankTol == 0 {

@@ -32,6 +32,10 @@ type Spec struct {
 	// NeedToRefine): Build refuses a matrix if both would not fit.
 	Then func(m *Model) int64
 
+	// FitsAlone: exact fits follow, without the theory. Below ApproximateFrom inputs Auto then keeps the
+	// kernel matrix of a support vector machine whole, on which it is trained.
+	FitsAlone bool
+
 	// NormalizeTarget centres numbers, gives further columns the variance of the first, and, if
 	// Kernel.Amplitude is 0 and the kernel is not precomputed, sets it to their variance. The answer for a y
 	// + b is then a times that for y, plus b, if the loss is scaled to match.

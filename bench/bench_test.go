@@ -5,28 +5,35 @@ import (
 	"strings"
 	"testing"
 
+	"bootbench/internal/report"
 	"bootbench/internal/testutil"
-	"bootbench/solver"
 )
 
-// BenchmarkTheory: the theory on the default cases, the rate of its factorisation, and its memory. The
-// command compare sets it beside training and retraining.
+// BenchmarkTheory: the theory on the default cases, on the engine that Auto takes, beside a training on all
+// rows by the fastest of our trainers (of-fit) and by LIBSVM (of-libsvm).
 func BenchmarkTheory(b *testing.B) {
 	settings := Settings{Ratios: []float64{1}, Scheme: "poisson"}
-	cases := testutil.Must(DefaultCases([]int{250, 1000}))(b)
+	cases := testutil.Must(DefaultCases([]int{250, 2000}))(b)
 	for _, x := range testutil.Must(experiments(cases, settings))(b) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(x.data, "synthetic:"), ",")
 		b.Run(fmt.Sprintf("data=%s/n=%d", strings.ReplaceAll(name, " ", "-"), x.n), func(b *testing.B) {
 			testutil.Check(b, x.build(b.Context()))
-			var s *solver.Solution
+			defer func() { x.model, x.trained = nil, nil }()
 			for b.Loop() {
-				s = testutil.Must(x.model.Solve(b.Context(), x.scheme, x.settings.Solve))(b)
+				if _, _, err := x.solve(b.Context()); err != nil {
+					b.Fatal(err)
+				}
 			}
-			refresh, dgemm := x.rates()
-			b.ReportMetric(refresh, "GFLOP/s")
-			b.ReportMetric(refresh/dgemm, "of-dgemm")
+			var row report.CompareRow
+			s := testutil.Must(x.theory(b.Context(), &row))(b)
+			testutil.Check(b, x.buildTrained(b.Context()))
+			testutil.Check(b, x.fits(b.Context(), &row))
+			b.ReportMetric(row.TheoryS/row.FitS, "of-fit")
+			if row.LIBSVMFitS > 0 {
+				b.ReportMetric(row.TheoryS/row.LIBSVMFitS, "of-libsvm")
+			}
+			b.ReportMetric(float64(row.Rank), "rank")
 			b.ReportMetric(float64(s.Bytes()), "bytes")
-			x.model = nil
 		})
 	}
 }

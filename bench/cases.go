@@ -51,7 +51,7 @@ func DefaultCases(sizes []int) (cases []Case, err error) {
 		if err != nil {
 			return nil, err
 		}
-		spec := model.Spec{Set: set, Standardize: true, Loss: s.loss,
+		spec := model.Spec{Set: set, Standardize: true, Loss: s.loss, Storage: model.Auto,
 			Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: s.gamma / float64(set.D())}}
 		if preset, ok := model.PresetFor(set); ok {
 			spec.Standardize, spec.Loss = preset.Standardize, preset.Loss

@@ -269,11 +269,12 @@ func (x *experiment) refine(ctx context.Context, theory *solver.Solution, row *r
 	return nil
 }
 
-// theory solves and times the theory.
+// theory solves and times the theory, as estimate does: the model is then the one of sufficient rank.
 func (x *experiment) theory(ctx context.Context, row *report.CompareRow) (s *solver.Solution, err error) {
 	x.tell("theory", 0, 1)
+	settled := x.model
 	row.TheoryS, err = medianSeconds(mostTimed, func(int) (err error) {
-		if s, err = x.model.Solve(ctx, x.scheme, x.settings.Solve); err == nil {
+		if settled, s, err = x.solve(ctx); err == nil {
 			mean, _ := s.LeftOut(model.DefaultTest(x.spec.Set))
 			row.TheoryError = report.Number(mean)
 		}
@@ -282,14 +283,23 @@ func (x *experiment) theory(ctx context.Context, row *report.CompareRow) (s *sol
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	row.Engine, row.Solve = model.Exact.String(), report.NewSolve(s)
-	if low, ok := x.model.Approximation(); ok {
-		// Only the theory uses the factor.
+	if x.model.Factor() != nil { // which only the theory uses
 		row.TheoryS += x.model.GramTime.Seconds()
-		row.Engine, row.Rank = model.LowRank.String(), low.Rank
 	}
+	x.model = settled
+	low, _ := x.model.Approximation()
+	row.Engine, row.Rank, row.Solve = x.model.Form().String(), low.Rank, report.NewSolve(s)
 	x.tell("theory", 1, 1)
 	return s, nil
+}
+
+// solve solves the theory on a kernel matrix of sufficient rank, the one of the model returned.
+func (x *experiment) solve(ctx context.Context) (*model.Model, *solver.Solution, error) {
+	m, s, err := x.model.Settle(ctx, x.scheme, x.settings.Solve)
+	if err == nil && s == nil {
+		s, err = m.Solve(ctx, x.scheme, x.settings.Solve)
+	}
+	return m, s, err
 }
 
 // settingsOf are the settings of exact fits.

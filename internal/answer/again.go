@@ -30,7 +30,7 @@ func (s *Study) chooseAgain(ctx context.Context, seed uint64) (a chosenAgain, er
 		return *s.again, nil
 	}
 	v := riskValidation(s.Model.Set, seed)
-	if s.Model.Set.N() > fewRows {
+	if s.Model.Set.N() > fewRows || len(s.Model.Functions) > riskFolds {
 		v.Folds = min(againFolds, v.Folds)
 	}
 	folds, _, err := partitions(&v, s)

@@ -24,7 +24,8 @@ const (
 	mostPaired, mostChosen = 3000, 1000
 	// Choices of up to mostAxes hyperparameters on more than fewRows rows are corrected by the cells of their
 	// grid. A descent fits few rows, or by more numbers than that, closer than a cell: those choices are made
-	// again without each of ten folds, to save time of againFolds folds above fewRows rows.
+	// again without each of ten folds, to save time of againFolds folds above fewRows rows or with more than
+	// ten functions.
 	mostAxes, fewRows, againFolds = 3, 200, 3
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -33,27 +34,52 @@ type judged struct {
 	gradient func(ctx context.Context, over []model.Hyperparameter) ([]float64, error)
 }
 
-// value is the mean over the functions of a model, each with a kernel matrix of its own for its solutions.
+// mostClasses is the largest number of classes, those with most rows, that are told from the others to judge
+// a model.
+const mostClasses = 10
+
+// functionsOf are the functions of a model that judge it.
+func functionsOf(m *model.Model) []int {
+	functions := make([]int, len(m.Functions))
+	for k := range functions {
+		functions[k] = k
+	}
+	levels := m.Set.Levels()
+	if len(levels) <= mostClasses || len(levels) != len(functions) {
+		return functions
+	}
+	rows := make([]int, len(levels))
+	for _, y := range m.Set.Columns[0].Y {
+		rows[int(y)]++
+	}
+	slices.SortStableFunc(functions, func(a, b int) int { return cmp.Compare(rows[b], rows[a]) })
+	return functions[:mostClasses]
+}
+
+// value is the mean over functions of a model, each with a kernel matrix of its own for its solutions. These
+// are the starts of the next model unless a function fails; later ones are then not judged.
 func (j *judge) value(ctx context.Context, spec model.Spec) (mean judged, err error) {
 	first, err := model.Build(ctx, spec)
 	if err != nil {
 		return mean, err
 	}
-	count := len(first.Functions)
+	functions := functionsOf(first)
+	count := len(functions)
 	if j.last == nil {
 		j.last = make([]*solver.Solution, count)
 	}
-	all := make([]judged, count)
+	all, next := make([]judged, count), slices.Clone(j.last)
 	err = eachPart(count, func(k int) error {
-		m, err := partOf(ctx, first, k)
+		m, err := partOf(ctx, first, functions[k])
 		if err == nil {
-			all[k], err = j.one(ctx, m, &j.last[k])
+			all[k], err = j.one(ctx, m, &next[k])
 		}
 		return err
 	})
 	if err != nil {
 		return mean, err
 	}
+	j.last = next
 	for _, one := range all {
 		mean.value += one.value / float64(count)
 	}
@@ -152,14 +178,29 @@ func partOf(ctx context.Context, first *model.Model, k int) (m *model.Model, err
 	return m, nil
 }
 
-// eachPart calls f for all parts, several at the same time.
+// eachPart calls f for all parts, several at the same time, up to the first that fails.
 func eachPart(parts int, f func(k int) error) error {
 	if parts == 1 {
 		return f(0)
 	}
-	failed := make([]error, parts)
-	blas.SingleThreaded(func() { linalg.Parallel(parts, func(k int) { failed[k] = f(k) }) })
-	return cmp.Or(failed...)
+	var failed atomic.Int64 // the first part so far
+	failed.Store(int64(parts))
+	errs := make([]error, parts)
+	blas.SingleThreaded(func() {
+		linalg.Parallel(parts, func(k int) {
+			first := failed.Load()
+			if int64(k) > first {
+				return
+			}
+			if errs[k] = f(k); errs[k] == nil {
+				return
+			}
+			for int64(k) < first && !failed.CompareAndSwap(first, int64(k)) {
+				first = failed.Load()
+			}
+		})
+	})
+	return cmp.Or(errs...)
 }
 
 // exactly uses one fit to all data.

@@ -192,8 +192,9 @@ func canTrain(ctx context.Context, spec model.Spec) error {
 	if err != nil {
 		return err
 	}
-	return eachPart(len(first.Functions), func(k int) error {
-		m, err := partOf(ctx, first, k)
+	functions := functionsOf(first)
+	return eachPart(len(functions), func(k int) error {
+		m, err := partOf(ctx, first, functions[k])
 		if err != nil {
 			return err
 		}

@@ -9,54 +9,124 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/blas"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
+	"bootbench/linalg"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
-// chosenAgain are exact cross-validations over the same folds: of the model, and of models that are chosen
-// again on the rows outside each fold.
+// leftOut is what exact fits without each of ten folds say of its rows: their losses by judge, and the
+// predictions by function.
+type leftOut struct{ losses, fields [][]float64 }
+
+// chosenAgain is what fits say of the rows that they lack: of the model, and of models that were chosen
+// without whole parts of the rows, each of some of the folds.
 type chosenAgain struct {
-	model, chosen *report.Answer
-	foldOf        []int // of each row
+	model, chosen leftOut
+	specs         []model.Spec // chosen without each part
+	parts         int
+	partOf        []int // of each row; nil: unknown
 }
 
+// choicesOf is the number of parts without which a choice is made again, fewer for many rows or functions to
+// save time.
+func choicesOf(rows, functions int) int {
+	const fewest, work = 3, 1600
+	if functions > riskFolds {
+		return fewest
+	}
+	return max(fewest, min(riskFolds, work/rows))
+}
+
+// partOfFold is the part of a fold of a partition.
+func partOfFold(fold, folds, parts int) int { return ((fold+1)*parts - 1) / folds }
+
 // chooseAgain computes these once.
-func (s *Study) chooseAgain(ctx context.Context, seed uint64) (a chosenAgain, err error) {
+func (s *Study) chooseAgain(ctx context.Context, seed uint64) (*chosenAgain, error) {
 	if s.again != nil {
-		return *s.again, nil
+		return s.again, nil
 	}
-	v := riskValidation(s.Model.Set, seed)
-	if s.Model.Set.N() > fewRows || len(s.Model.Functions) > riskFolds {
-		v.Folds = min(againFolds, v.Folds)
-	}
-	folds, _, err := partitions(&v, s)
-	if err == nil {
-		a.model, err = s.CrossValidate(ctx, v)
-	}
+	set, v := s.Model.Set, riskValidation(s.Model.Set, seed)
+	folds, each, err := partitions(&v, s)
 	if err != nil {
-		return a, err
+		return nil, err
 	}
-	a.foldOf = make([]int, s.Model.Set.N())
-	for k, rows := range folds {
+	a := &chosenAgain{parts: min(each, choicesOf(set.N(), len(s.Model.Functions))),
+		partOf: make([]int, set.N())}
+	if err := s.leaveOut(ctx, &v, folds, &a.model); err != nil {
+		return nil, err
+	}
+	parts := make([][][]int, a.parts)
+	for r, rows := range folds {
+		part := partOfFold(r, each, a.parts)
+		parts[part] = append(parts[part], rows)
 		for _, i := range rows {
-			a.foldOf[i] = k
+			a.partOf[i] = part
 		}
 	}
-	v.Anew, v.Choose = "a model chosen", s.chooseAfresh
-	if a.chosen, err = s.CrossValidate(ctx, v); err == nil && ctx.Err() == nil {
-		s.again = &a
+	a.specs = make([]model.Spec, a.parts)
+	failed := make([]error, a.parts)
+	blas.SingleThreaded(func() {
+		linalg.Parallel(a.parts, func(k int) {
+			a.specs[k], failed[k] = s.chosenFor(ctx, without(set, slices.Concat(parts[k]...)), s.chooseAfresh)
+		})
+	})
+	if err := cmp.Or(ctx.Err(), cmp.Or(failed...)); err != nil {
+		return nil, err
 	}
-	return a, cmp.Or(err, ctx.Err())
+	for k, spec := range a.specs {
+		spec.Set = set
+		other, err := New(ctx, spec, s.Test)
+		if err == nil {
+			err = other.leaveOut(ctx, &v, parts[k], &a.chosen)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.again = a
+	return a, nil
+}
+
+// leaveOut adds what fits without some folds say of their rows.
+func (s *Study) leaveOut(ctx context.Context, v *Validation, folds [][]int, to *leftOut) error {
+	trials, functions, n := trialsOf(folds, s.Model.Set), len(s.Model.Functions), s.Model.Set.N()
+	fields, err := s.fields(ctx, v, trials)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return err
+	}
+	losses := s.judged(trials, fields)
+	for range losses[len(to.losses):] {
+		to.losses = append(to.losses, make([]float64, n))
+	}
+	for range functions - len(to.fields) {
+		to.fields = append(to.fields, make([]float64, n))
+	}
+	for r, rows := range folds {
+		for k, i := range rows {
+			for at := range losses {
+				to.losses[at][i] = losses[at][r][k]
+			}
+			for of := range functions {
+				to.fields[of][i] = fields[r][k*functions+of]
+			}
+		}
+	}
+	return nil
 }
 
 // chooseAfresh chooses the chosen hyperparameters for other rows by a whole search. One that starts at the
 // present values, which all rows have chosen, finds too good ones: intervals of 90% then hold 0.87
 // (friedman1, 100 rows) instead of 0.90.
 func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec, error) {
+	if s.Candidates != nil {
+		return s.bestOf(ctx, set)
+	}
 	p := tune.Problem{Spec: s.Model.Spec}
 	p.Spec.Set = set
 	for _, name := range p.Spec.Chosen {
@@ -69,42 +139,103 @@ func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec,
 	return r.Spec, nil
 }
 
-// ofAllRows is the part of what a choice without each of K folds adds to errors that a choice by all rows
+// bestOf is the candidate with the least error of exact fits to other rows, without each of some folds: the
+// first of equals.
+func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, err error) {
+	v := Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
+		Folds: tune.DefaultFolds, Repeats: 1, ErrorsAlone: true}
+	errors := slices.Repeat([]float64{math.NaN()}, len(s.Candidates))
+	for _, path := range Paths(s.Candidates) {
+		found, failed := s.errorsAlong(ctx, set, path, v)
+		for k, at := range path[:len(found)] {
+			errors[at] = found[k]
+		}
+		err = cmp.Or(ctx.Err(), err, failed)
+	}
+	least := math.Inf(1)
+	for k, e := range errors {
+		if e < least {
+			best, least, err = s.Candidates[k], e, nil
+		}
+	}
+	best.Set = set
+	return best, cmp.Or(ctx.Err(), err)
+}
+
+// errorsAlong are the errors of the candidates of a path (Paths) on other rows.
+func (s *Study) errorsAlong(ctx context.Context, set *dataset.Set, path []int,
+	v Validation) (errors []float64,
+	err error) {
+	var studies []*Study
+	var factors []float64
+	for _, at := range path {
+		spec := s.Candidates[at]
+		spec.Set, spec.FitsAlone = set, true
+		var one *Study
+		if len(studies) > 0 && studies[0].Model.Gram() != nil {
+			m, err := studies[0].Model.WithLoss(spec.Loss)
+			if err != nil {
+				return nil, err
+			}
+			one = Of(m, s.Test)
+		} else if one, err = New(ctx, spec, s.Test); err != nil {
+			return nil, err
+		}
+		studies = append(studies, one)
+		factors = append(factors, loss.TraitsOf(spec.Loss).C/loss.TraitsOf(s.Candidates[path[0]].Loss).C)
+	}
+	var all []*report.Answer
+	first := studies[0]
+	if len(path) > 1 && !first.several() && first.Model.Gram() != nil &&
+		loss.TraitsOf(first.Model.Loss).Margin {
+		all, err = CrossValidatePath(ctx, studies, factors, v)
+	}
+	for _, one := range studies[len(all):] {
+		a, failed := one.CrossValidate(ctx, v)
+		if err = cmp.Or(err, failed); err != nil {
+			break
+		}
+		all = append(all, a)
+	}
+	for _, a := range all {
+		errors = append(errors, float64(a.Error))
+	}
+	return errors, err
+}
+
+// ofAllRows is the part of what a choice without each of K parts adds to errors that a choice by all rows
 // does: half is how much too low errors on rows that chose are, for any K; half is how much the chosen
 // model errs more, which a K-th fewer rows raise by K/(K - 1).
-func ofAllRows(folds int) float64 {
-	k := float64(folds)
+func ofAllRows(parts int) float64 {
+	k := float64(parts)
 	return 2 * (k - 1) / (2*k - 1)
 }
 
-// correct corrects risks by cross-validations over the same folds, with the choice made again and without:
-// times the ratio of their errors, or plus the difference where a loss takes steps and errors may be 0. The
-// standard errors contain that of the difference.
-func (s *Study) correct(found []*risk, a chosenAgain) {
-	steps := loss.TraitsOf(s.Test).Steps
+// correct corrects risks by the losses of fits without the same folds, with the choice made again and
+// without: times the ratio of their errors, or plus the difference where a loss takes steps and errors may
+// be 0. The standard errors contain that of the difference.
+func (s *Study) correct(found []*risk, a *chosenAgain) {
+	steps, set := loss.TraitsOf(s.Test).Steps, s.Model.Set
 	for k, x := range found {
-		again, plain := a.chosen, a.model
-		if k > 0 {
-			name := plain.Names[k-1]
-			again, plain = again.Targets[name], plain.Targets[name]
-		}
-		x.again = floats.SubTo(make([]float64, len(x.each)), again.Examples.Each, plain.Examples.Each)
-		part, ratio := ofAllRows(plain.Folds), float64(again.Error/plain.Error)
+		again, plain := a.chosen.losses[k], a.model.losses[k]
+		x.again = floats.SubTo(make([]float64, len(x.each)), again, plain)
+		part, ratio := ofAllRows(a.parts), stat.Mean(again, set.Weights)/stat.Mean(plain, set.Weights)
 		if !steps && ratio > 0 && !math.IsInf(ratio, 0) {
 			ratio = math.Pow(ratio, part)
-			x.error, x.se = x.error*ratio, x.se*ratio
+			x.error, x.se, x.fall = x.error*ratio, x.se*ratio, x.fall*ratio
 			floats.Scale(ratio, x.each)
 			part = 0
 		}
-		x.add(x.again, part, a.foldOf, s.Model.Set)
+		x.add(x.again, part, a.partOf, set)
 	}
 }
 
-// add adds a part of what the choice adds to the losses of the rows, which was found by folds.
-func (x *risk) add(more []float64, part float64, foldOf []int, set *dataset.Set) {
+// add adds a part of what the choice adds to the losses of the rows, which was found without each of some
+// parts.
+func (x *risk) add(more []float64, part float64, partOf []int, set *dataset.Set) {
 	x.error = math.Max(0, x.error+part*stat.Mean(more, set.Weights))
 	floats.AddScaled(x.each, part, more)
-	x.foldOf = foldOf
+	x.partOf = partOf
 	x.addSpread(more, set)
 }
 
@@ -125,17 +256,14 @@ func (s *Study) choose(ctx context.Context, seed uint64) (none report.Checks) {
 	}
 	for _, p := range s.parts() {
 		var squares [2]float64
-		for k, a := range []*report.Answer{all.model, all.chosen} {
-			if len(a.Names) > 0 {
-				a = a.Targets[a.Names[p.number]]
-			}
+		for k, of := range []leftOut{all.model, all.chosen} {
 			for i, y := range p.targets() {
-				off := y - a.Points.Mean[i]
+				off := y - of.fields[p.number][i]
 				squares[k] += calibration.WeightOf(s.Model.Set.Weights, i) * off * off
 			}
 		}
 		if ratio := squares[1] / squares[0]; ratio > 1 {
-			s.choice[p.number] = math.Pow(ratio, ofAllRows(all.model.Folds)/2)
+			s.choice[p.number] = math.Pow(ratio, ofAllRows(all.parts)/2)
 		}
 	}
 	return nil

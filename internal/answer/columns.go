@@ -97,23 +97,23 @@ type columnJudge struct {
 type columnRisk struct{ fixed, afresh *risk }
 
 // columnJudge judges the study's own model. Length scales that were chosen fit the noise of these rows by
-// columns that then seem to matter: a choice that is made afresh (choosesAgain) is made without each fold of
-// the first partition, and every model judged there has these hyperparameters.
+// columns that then seem to matter: a choice is made again without each fold of the first partition
+// (chooseAgain), and every model judged there has these hyperparameters.
 func (s *Study) columnJudge(ctx context.Context, seed uint64, level float64) (j *columnJudge, err error) {
 	set := s.Model.Set
 	j = &columnJudge{Study: s, v: riskValidation(set, seed), level: level}
 	j.v.Repeats = min(partitionsOf(set.N()), columnPartitions)
-	afresh := s.choosesAgain()
 	if j.folds, j.each, err = partitions(&j.v, s); err != nil {
 		return nil, err
 	}
-	for r := 0; afresh && r < j.each; r++ {
-		s.Progress(fmt.Sprintf("a choice without fold %d of %d", r+1, j.each), r, j.each)
-		spec, err := s.chosenFor(ctx, without(set, j.folds[r]), s.chooseAfresh)
+	if s.choosesAgain() {
+		a, err := s.chooseAgain(ctx, seed) // by the first partition
 		if err != nil {
 			return nil, err
 		}
-		j.specs = append(j.specs, spec)
+		for r := range j.each {
+			j.specs = append(j.specs, a.specs[partOfFold(r, j.each, a.parts)])
+		}
 	}
 	j.own, err = j.risks(ctx, set)
 	return j, err
@@ -133,11 +133,7 @@ func (j *columnJudge) risks(ctx context.Context, set *dataset.Set) (found []colu
 	if err != nil {
 		return nil, err
 	}
-	own := &candidate{Study: other}
-	if err := own.judgeOn(ctx, &j.v, j.folds); err != nil {
-		return nil, err
-	}
-	fixed, err := other.risksOf(ctx, &j.v, []*candidate{own}, j.folds, j.each)
+	fixed, err := other.risksOf(ctx, &j.v, j.folds, j.each)
 	if err != nil {
 		return nil, err
 	}

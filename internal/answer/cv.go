@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/train"
 )
@@ -196,6 +198,29 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 	err = permute(ctx, s, v, a)
 	a.Time = s.Times
 	return a, err
+}
+
+// Paths are the numbers of the specifications, together of those that differ only in C, or the noise, of
+// their loss: by C. They share a kernel matrix, if it is whole.
+func Paths(specs []model.Spec) (all [][]int) {
+	var alike []model.Spec
+	c := make([]float64, len(specs))
+	for k, spec := range specs {
+		if p, known := loss.ParametersOf(spec.Loss); known && p.C+p.Noise > 0 {
+			c[k], p.C, p.Noise = p.C, 1, 1
+			spec.Loss, _ = loss.ByName(spec.Loss.Name(), p)
+		}
+		spec.Then = nil
+		at := slices.IndexFunc(alike, func(other model.Spec) bool { return reflect.DeepEqual(spec, other) })
+		if at < 0 {
+			at, alike, all = len(all), append(alike, spec), append(all, nil)
+		}
+		all[at] = append(all[at], k)
+	}
+	for _, path := range all {
+		slices.SortStableFunc(path, func(a, b int) int { return cmp.Compare(c[a], c[b]) })
+	}
+	return all
 }
 
 // CrossValidatePath cross-validates models along a path of C: studies on one kernel matrix, with the first

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -50,32 +51,37 @@ func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err er
 			return c, err
 		}
 		c.risks, c.by = []*risk{x.wrong}, x.by
-		if len(s.Model.Spec.Chosen) > 0 && s.Model.Set.N() <= mostChosen {
+		if s.choosesAgain() {
 			c.of = append(c.of, CorrectsChoice)
 		}
 		return c, nil
 	}
 	c.risks, c.by, err = s.risks(ctx, seed)
-	again := s.choosesAgain()
-	switch {
-	case err != nil || len(s.Model.Spec.Chosen) == 0 || s.Model.Set.N() > mostChosen && !again:
-	case s.manyChosen():
-		c.of = append(c.of, "length scales")
-	default:
-		c.of = append(c.of, CorrectsChoice)
-	}
-	if again && err == nil {
-		var a chosenAgain
+	if s.choosesAgain() && err == nil {
+		c.of = append(c.of, s.choiceOf())
+		var a *chosenAgain
 		if a, err = s.chooseAgain(ctx, seed); err == nil {
 			s.correct(c.risks, a)
 		}
 	}
 	for _, x := range c.risks {
-		if len(c.of) == 0 || again { // of a grid's best cells the choice hides the fall
-			x.error -= math.Max(0, math.Min(x.error/2, x.fall))
-		}
+		x.error -= math.Max(0, math.Min(x.error/2, x.fall))
 	}
 	return c, cmp.Or(ctx.Err(), err)
+}
+
+// scalesChosen reports whether a length scale for each feature was chosen.
+func (s *Study) scalesChosen() bool {
+	spec := &s.Model.Spec
+	return len(spec.Kernel.LengthScale) > 1 && slices.Contains(spec.Chosen, "length-scale")
+}
+
+// choiceOf says what was chosen.
+func (s *Study) choiceOf() string {
+	if s.scalesChosen() {
+		return "length scales"
+	}
+	return CorrectsChoice
 }
 
 // trained describes how risk k was found.
@@ -175,27 +181,27 @@ func (x *risk) less(y *risk, set *dataset.Set, folds [][]int, each int) *risk {
 			floats.AddScaled(off, float64(1-2*i), again)
 		}
 	}
-	if d.foldOf = x.foldOf; d.foldOf == nil {
-		d.foldOf = y.foldOf
+	if d.partOf = x.partOf; d.partOf == nil {
+		d.partOf = y.partOf
 	}
 	d.addSpread(off, set)
 	return d
 }
 
-// addSpread adds the standard error of a mean over the rows to that of a risk: over folds, if that is more
-// and they are enough to tell, because a choice has one effect on all rows of its fold. Few folds leave few
+// addSpread adds the standard error of a mean over the rows to that of a risk: over parts, if that is more
+// and they are enough to tell, because a choice has one effect on all rows of its part. Few parts leave few
 // degrees of freedom (Welch and Satterthwaite).
 func (x *risk) addSpread(each []float64, set *dataset.Set) {
 	const enough = 5
 	se, _ := calibration.StandardError(each, set.Weights, set.Groups)
-	over, folds := calibration.StandardError(each, set.Weights, x.foldOf)
+	over, parts := calibration.StandardError(each, set.Weights, x.partOf)
 	spread := max(se, over)
-	if x.foldOf == nil || folds < enough {
+	if x.partOf == nil || parts < enough {
 		spread = se
 	}
 	total := math.Hypot(x.se, float64(spread))
 	if spread > se {
-		x.freedom = (folds - 1) * math.Pow(total/float64(over), 4)
+		x.freedom = (parts - 1) * math.Pow(total/float64(over), 4)
 	}
 	x.se = total
 }
@@ -297,7 +303,6 @@ func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation,
 	var err error
 	centred := !s.Measure.ByProbability() && (len(s.Model.Spec.Chosen) == 0 || v.Corrects == CorrectsChoice)
 	if v.Corrects == CorrectsChoice {
-		s.Nested = true // there are no candidates
 		c.risks, c.by, err = s.risks(ctx, v.Seed)
 	} else {
 		c, err = s.corrected(ctx, v.Seed)
@@ -307,10 +312,20 @@ func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation,
 		c.by.Folds, c.by.Repeats = a.Folds, a.Repeats
 		plain := v
 		plain.Choose, plain.Permutations, plain.Metrics, plain.ErrorsAlone = nil, 0, nil, true
-		again := chosenAgain{chosen: a}
-		if again.model, err = s.CrossValidate(ctx, plain); err == nil {
-			s.correct(c.risks, again)
+		var without *report.Answer
+		if without, err = s.CrossValidate(ctx, plain); err == nil {
+			s.correct(c.risks, &chosenAgain{model: leftOut{losses: lossesOf(without)},
+				chosen: leftOut{losses: lossesOf(a)}, parts: a.Folds})
 		}
 	}
 	s.quote(ctx, a, c, err, level, centred)
+}
+
+// lossesOf are the losses of the rows by all judges.
+func lossesOf(a *report.Answer) [][]float64 {
+	all := [][]float64{a.Examples.Each}
+	for _, name := range a.Names {
+		all = append(all, a.Targets[name].Examples.Each)
+	}
+	return all
 }

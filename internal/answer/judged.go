@@ -1,15 +1,14 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/calibration"
-	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/loss"
 )
@@ -61,8 +60,7 @@ func (s *Study) addMeasure(ctx context.Context, a *report.Answer, seed uint64, l
 	}
 }
 
-// measured is the measurement by folds from a seed. A choice that is made again corrects it (chooseAgain);
-// else the rows of a fold are judged by the cell of the search's grid whose measure is best on the others.
+// measured is the measurement by folds from a seed. A choice that is made again corrects it (chooseAgain).
 // What the training rows contribute to standard errors is in proportion to what they contribute to the one
 // of the error of signs (calibration.NestedError).
 func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error) {
@@ -78,56 +76,13 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 	if err != nil {
 		return nil, err
 	}
-	of := []model.Spec{s.Model.Spec}
-	if len(s.Model.Spec.Chosen) > 0 && set.N() <= mostChosen && !s.choosesAgain() {
-		of = cells(s.Model.Spec)
+	fields, err := s.fields(ctx, &v, trialsOf(folds, set))
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
 	}
-	var all, off, f [][][]float64 // losses, wrong labels and fields by candidate, fold and row
-	for k, spec := range of {
-		s.Progress(fmt.Sprintf("judged by %v", s.Measure), k, len(of))
-		one := s
-		if k > 0 {
-			if one, err = New(ctx, spec, s.Test); err != nil {
-				continue
-			}
-			one.Measure = s.Measure
-		}
-		fields, failed := one.fields(ctx, &v, trialsOf(folds, set))
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		var losses, labels [][]float64
-		if err = failed; err == nil {
-			losses, labels, err = one.measures(folds, fields, nil)
-		}
-		if err == nil {
-			all, off, f = append(all, losses), append(off, labels), append(f, fields)
-		} else if k == 0 {
-			return nil, err
-		}
-	}
-	sums := make([][]float64, len(all))
-	for c, losses := range all {
-		for r, rows := range folds {
-			sum := 0.0
-			for k, i := range rows {
-				sum += calibration.WeightOf(set.Weights, i) * losses[r][k]
-			}
-			sums[c] = append(sums[c], sum)
-		}
-	}
-	if len(all) > 1 { // the cells of the grid
-		sums = sums[1:]
-	}
-	losses, labels := make([][]float64, len(folds)), make([][]float64, len(folds))
-	for r := range folds {
-		first := r - r%each
-		c := bestOfOthers(sums, first, first+each, r)
-		if s.Measure.Name == calibration.ByAUC {
-			c = s.bestRanks(f[len(f)-len(sums):], folds, first, first+each, r)
-		}
-		c += len(all) - len(sums)
-		losses[r], labels[r] = all[c][r], off[c][r]
+	losses, labels, err := s.measures(folds, fields, nil)
+	if err != nil {
+		return nil, err
 	}
 	wider, err := s.wider(ctx, seed)
 	if err != nil {
@@ -135,7 +90,7 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 	}
 	x := &measurement{v, (&risk{}).average(set, folds, each, losses),
 		(&risk{}).average(set, folds, each, labels)}
-	x.wrong.plain = (&risk{}).average(set, folds, each, off[0]).error
+	x.wrong.plain = x.wrong.error
 	x.wrong.se *= wider
 	x.judged.se = wider * s.Measure.SE(x.judged.each, s.Model.Y, set.Weights, set.Groups)
 	if s.choosesAgain() {
@@ -154,38 +109,17 @@ func (s *Study) correctMeasured(ctx context.Context, x *measurement) error {
 		return err
 	}
 	set := s.Model.Set
-	again, off := s.Measure.Losses(a.chosen.Points.Mean, s.Model.Y, set.Weights)
-	plain, plainOff := s.Measure.Losses(a.model.Points.Mean, s.Model.Y, set.Weights)
+	again, off := s.Measure.Losses(a.chosen.fields[0], s.Model.Y, set.Weights)
+	plain, plainOff := s.Measure.Losses(a.model.fields[0], s.Model.Y, set.Weights)
 	if again == nil || plain == nil {
 		return errFewOfClass
 	}
 	floats.Sub(again, plain)
 	floats.Sub(off, plainOff)
-	part := ofAllRows(a.model.Folds)
-	x.judged.add(again, part, a.foldOf, set)
-	x.wrong.add(off, part, a.foldOf, set)
+	part := ofAllRows(a.parts)
+	x.judged.add(again, part, a.partOf, set)
+	x.wrong.add(off, part, a.partOf, set)
 	return nil
-}
-
-// bestRanks is the candidate with the largest area under the ROC curve of the rows of the folds from first
-// on, before end, but one, the first of equals: their losses depend on the rows of that one, too.
-func (s *Study) bestRanks(fields [][][]float64, folds [][]int, first, end, but int) (best int) {
-	largest := math.Inf(-1)
-	for c, of := range fields {
-		var f, y, weights []float64
-		for r := first; r < end; r++ {
-			for k, i := range folds[r] {
-				if r != but {
-					f, y = append(f, of[r][k]), append(y, s.Model.Y[i])
-					weights = append(weights, calibration.WeightOf(s.Model.Set.Weights, i))
-				}
-			}
-		}
-		if _, _, area := calibration.ROC(f, y, weights); area > largest+tieTolerance {
-			best, largest = c, area
-		}
-	}
-	return best
 }
 
 // wider is how much larger the standard error of the error is than the one over the rows.

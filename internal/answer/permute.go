@@ -80,7 +80,7 @@ func permute(ctx context.Context, s *Study, v Validation, a *report.Answer) erro
 			v.Folds = min(cmp.Or(v.Folds, tune.DefaultFolds), tune.DefaultFolds)
 		}
 		if what += fmt.Sprintf(", the model chosen again without each fold among %d",
-			len(grid)); s.manyChosen() {
+			len(grid)); s.scalesChosen() {
 			what += " with one length scale"
 		}
 		found, err = permuteTogether(ctx, s, v, sets, grid)
@@ -200,6 +200,37 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 		}
 	}
 	return found, nil
+}
+
+// cells are the chosen specification, and the cells of the grid from which its search began, which do not
+// depend on the rows.
+func cells(spec model.Spec) []model.Spec {
+	grid, base := []model.Spec{spec}, spec
+	base.Kernel.Gamma, base.Kernel.LengthScale = 0, nil
+	for _, name := range spec.Chosen {
+		of := &spec
+		if name == "length-scale" && len(spec.Kernel.LengthScale) > 1 { // one for all features
+			name, of = "gamma", &base
+			for k := range grid {
+				grid[k].Kernel.LengthScale = nil
+			}
+		}
+		over, err := of.Hyperparameters(name)
+		if err != nil || len(over) != 1 {
+			return []model.Spec{spec}
+		}
+		var next []model.Spec
+		for _, from := range grid {
+			for _, value := range tune.Grid(&base, name) {
+				one := from
+				if over[0].Set(&one, value) == nil {
+					next = append(next, one)
+				}
+			}
+		}
+		grid = next
+	}
+	return append([]model.Spec{spec}, grid...)
 }
 
 // tieBreaker multiplies bounded square losses of fields that break the ties of errors of labels: as many

@@ -12,9 +12,8 @@ import (
 )
 
 // The error of the model that training on all rows gives is estimated by exact cross-validation, repeated
-// over random partitions into ten folds, with the choice of the model inside: a fold is judged by the
-// candidate that is best on the rows of all other folds. Pairs of folds that are left out together give the
-// standard error (calibration.NestedError). See doc/theory.md 15.
+// over random partitions into ten folds. Pairs of folds that are left out together give the standard error
+// (calibration.NestedError). See doc/theory.md 15.
 const (
 	riskFolds = 10
 	// fewestPaired is the least number of folds of which pairs are left out.
@@ -22,11 +21,6 @@ const (
 	// To save time pairs are not left out above mostPaired rows, where the standard error is the one over
 	// rows, and a choice is not made again above mostChosen rows. What that misses was not measured.
 	mostPaired, mostChosen = 3000, 1000
-	// Choices of up to mostAxes hyperparameters on more than fewRows rows are corrected by the cells of their
-	// grid. A descent fits few rows, or by more numbers than that, closer than a cell: those choices are made
-	// again without each of ten folds, to save time of againFolds folds above fewRows rows or with more than
-	// ten functions.
-	mostAxes, fewRows, againFolds = 3, 200, 3
 )
 
 // partitionsOf is the number of random partitions: sixteen for few rows, where an answer would else depend on
@@ -38,26 +32,18 @@ func partitionsOf(rows int) int { return max(1, min(16, 1600/rows)) }
 // without a fold.
 type risk struct {
 	error, se, plain, fall float64
-	freedom                float64       // degrees of the standard error; 0: many
-	each                   []float64     // by row
-	outer                  [][]float64   // by fold: the losses of its rows
-	inner                  [][][]float64 // by fold and other fold of its partition, see pairs; nil: none
-	again                  []float64     // by row: what making the choice again adds; nil: nothing
-	foldOf                 []int         // of each row: the fold without which it was made; nil: unknown
+
+	freedom float64       // degrees of the standard error; 0: many
+	each    []float64     // by row
+	outer   [][]float64   // by fold: the losses of its rows
+	inner   [][][]float64 // by fold and other fold of its partition, see pairs; nil: none
+	again   []float64     // by row: what making the choice again adds; nil: nothing
+	partOf  []int         // of each row: the part without which it was made; nil: unknown
 }
 
-// manyChosen reports whether more was chosen than a grid has.
-func (s *Study) manyChosen() bool {
-	chosen := s.Model.Spec.Chosen
-	return s.Candidates == nil && (len(chosen) > mostAxes ||
-		len(s.Model.Spec.Kernel.LengthScale) > 1 && slices.Contains(chosen, "length-scale"))
-}
-
-// choosesAgain reports whether a choice is made afresh without each fold.
+// choosesAgain reports whether a choice is made again without each fold.
 func (s *Study) choosesAgain() bool {
-	n := s.Model.Set.N()
-	return len(s.Model.Spec.Chosen) > 0 && (s.Nested ||
-		n <= mostChosen && (s.manyChosen() || n <= fewRows && s.Candidates == nil))
+	return len(s.Model.Spec.Chosen) > 0 && (s.Nested || s.Model.Set.N() <= mostChosen)
 }
 
 // risks are the errors of the model of all rows: the study's, and of several targets each in its units.
@@ -68,10 +54,7 @@ func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Valida
 	if err != nil {
 		return nil, v, err
 	}
-	all, err := s.candidates(ctx, &v, folds, each)
-	if err == nil {
-		found, err = s.risksOf(ctx, &v, all, folds, each)
-	}
+	found, err = s.risksOf(ctx, &v, folds, each)
 	return found, v, err
 }
 
@@ -87,33 +70,23 @@ func riskValidation(set *dataset.Set, seed uint64) Validation {
 	return v
 }
 
-// risksOf are the errors by the folds, each of a partition, with the choice among the candidates after the
-// first, which is the study's own; alone it is judged.
-func (s *Study) risksOf(ctx context.Context, v *Validation, all []*candidate, folds [][]int, each int) (
-	found []*risk, err error) {
-	set, own, pick := s.Model.Set, all[0], make([]*candidate, len(folds))
-	if len(all) > 1 {
-		all = all[1:]
+// risksOf are the errors by the folds, each of a partition.
+func (s *Study) risksOf(ctx context.Context, v *Validation, folds [][]int, each int) (found []*risk,
+	err error) {
+	set := s.Model.Set
+	outer, err := s.lossesWithout(ctx, v, folds)
+	if err != nil {
+		return nil, err
 	}
-	for r := range folds {
-		pick[r] = all[best(all, set.Weights, folds[r])]
-	}
-	var inner [][][][]float64
+	inner := make([][][][]float64, len(outer))
 	if each >= fewestPaired && set.Groups == nil && set.N() <= mostPaired {
-		if inner, err = s.pairs(ctx, v, all, folds, each); err != nil {
+		if inner, err = s.pairs(ctx, v, folds, each); err != nil {
 			return nil, err
 		}
 	}
-	for at, plain := range own.outer {
-		x, outer := &risk{}, make([][]float64, len(folds))
-		for r := range folds {
-			outer[r] = pick[r].outer[at][r]
-		}
-		if inner != nil {
-			x.inner = inner[at]
-		}
-		x.average(set, folds, each, outer)
-		x.plain = (&risk{}).average(set, folds, each, plain).error
+	for at := range outer {
+		x := (&risk{inner: inner[at]}).average(set, folds, each, outer[at])
+		x.plain = x.error
 		found = append(found, x)
 	}
 	return found, nil
@@ -176,41 +149,27 @@ func nestedOf(set *dataset.Set, folds [][]int, outer [][]float64, inner [][][]fl
 }
 
 // pairs are, by judge, fold and other fold of its partition, the losses on the other fold of the fits without
-// both, each of the candidate that is best on all other rows.
-func (s *Study) pairs(ctx context.Context, v *Validation, all []*candidate, folds [][]int, each int) (
-	inner [][][][]float64, err error) {
-	of := make([][][2]int, len(all))
+// both.
+func (s *Study) pairs(ctx context.Context, v *Validation, folds [][]int, each int) (inner [][][][]float64,
+	err error) {
+	var pairs [][2]int
+	var without [][]int
 	for j := range folds {
 		for l := j - j%each; l < j; l++ {
-			c := best(all, s.Model.Set.Weights, folds[j], folds[l])
-			of[c] = append(of[c], [2]int{j, l})
+			pairs, without = append(pairs, [2]int{j, l}), append(without, slices.Concat(folds[j], folds[l]))
 		}
 	}
-	for range all[0].outer {
+	losses, err := s.lossesWithout(ctx, v, without)
+	for at := range losses {
 		by := make([][][]float64, len(folds))
 		for j := range by {
 			by[j] = make([][]float64, each)
 		}
+		for r, p := range pairs {
+			j, l, cut := p[0], p[1], len(folds[p[0]])
+			by[l][j%each], by[j][l%each] = losses[at][r][:cut], losses[at][r][cut:]
+		}
 		inner = append(inner, by)
 	}
-	for c, pairs := range of {
-		if len(pairs) == 0 {
-			continue
-		}
-		var without [][]int
-		for _, p := range pairs {
-			without = append(without, slices.Concat(folds[p[0]], folds[p[1]]))
-		}
-		losses, err := all[c].lossesWithout(ctx, v, without)
-		if err != nil {
-			return nil, err
-		}
-		for at := range losses {
-			for r, p := range pairs {
-				j, l, cut := p[0], p[1], len(folds[p[0]])
-				inner[at][l][j%each], inner[at][j][l%each] = losses[at][r][:cut], losses[at][r][cut:]
-			}
-		}
-	}
-	return inner, nil
+	return inner, err
 }

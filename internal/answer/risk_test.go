@@ -100,32 +100,9 @@ func TestRisksOfGivenModels(t *testing.T) {
 	}
 }
 
-// TestBestElsewhere: a fold is judged by the candidate that is best on the rows outside it, the first of
-// equals, and with weights.
-func TestBestElsewhere(t *testing.T) {
-	one, other := &candidate{byRow: []float64{0, 5, 3, 3}, sum: 11}, &candidate{byRow: []float64{9, 1, 1, 3},
-		sum: 14}
-	all := []*candidate{one, other}
-	for name, c := range map[string]struct {
-		without [][]int
-		want    int
-	}{"all rows": {nil, 0}, "without row 0": {[][]int{{0}}, 1},
-		"without rows 0, 1 and 2": {[][]int{{0, 1}, {2}}, 0}} {
-		if got := best(all, nil, c.without...); got != c.want {
-			t.Errorf("%s: candidate %d, want %d", name, got, c.want)
-		}
-	}
-	heavy := []float64{1, 9, 1, 1}
-	one.sum, other.sum = 0+45+3+3, 9+9+1+3
-	if got := best(all, heavy, []int{1}); got != 0 {
-		t.Errorf("without the heavy row: candidate %d", got)
-	}
-}
-
-// TestCandidatesAlong: candidates that differ only in C share a kernel matrix, and their fits along the path
-// have the losses of single fits: fields differ by the tolerance of the trainer, which changes at most one
-// label.
-func TestCandidatesAlong(t *testing.T) {
+// TestBestOf: candidates that differ only in C share a kernel matrix, and their fits along the path have the
+// errors of single fits: fields differ by the tolerance of the trainer, which changes at most one label.
+func TestBestOf(t *testing.T) {
 	set, of := tableOf(t, 120, 2, 1, 3), []model.Spec(nil)
 	for _, gamma := range []float64{0.3, 2} {
 		for _, c := range []float64{30, 0.5, 4} {
@@ -139,24 +116,26 @@ func TestCandidatesAlong(t *testing.T) {
 		t.Errorf("paths %v", got)
 	}
 	s := testutil.Must(New(t.Context(), of[0], nil))(t)
-	v := riskValidation(set, 1)
-	v.Repeats = 1
-	folds, _, err := partitions(&v, s)
-	testutil.Check(t, err)
-	var path, alone []*candidate
-	for _, k := range []int{4, 5, 3} {
-		path = append(path, testutil.Must(s.candidate(t.Context(), of[k], path))(t))
-		alone = append(alone, testutil.Must(s.candidate(t.Context(), of[k], nil))(t))
+	s.Candidates = of
+	v := tenFolds(set)
+	along, least, at := testutil.Must(s.errorsAlong(t.Context(), set, []int{4, 5, 3}, v))(t), math.Inf(1), 0
+	for k, number := range []int{4, 5, 3} {
+		one := testutil.Must(New(t.Context(), of[number], nil))(t)
+		alone := float64(testutil.Must(one.CrossValidate(t.Context(), v))(t).Error)
+		if math.Abs(along[k]-alone) > 1.01/120 {
+			t.Errorf("candidate %d: error %v along the path, alone %v", number, along[k], alone)
+		}
 	}
-	testutil.Check(t, judgeAlong(t.Context(), path, &v, folds))
-	for k, c := range alone {
-		testutil.Check(t, c.judgeOn(t.Context(), &v, folds))
-		if math.Abs(c.sum-path[k].sum) > 1 || c.sum == 0 {
-			t.Errorf("C %v: %v errors along the path, %v alone", c.Model.Loss, path[k].sum, c.sum)
+	v.Folds = 5
+	for k := range of {
+		if e := testutil.Must(s.errorsAlong(t.Context(), set, []int{k}, v))(t)[0]; e < least-1e-9 {
+			least, at = e, k
 		}
-		if path[k].Model.Gram() != path[0].Model.Gram() {
-			t.Error("a candidate has a kernel matrix of its own")
-		}
+	}
+	if best := testutil.Must(s.bestOf(t.Context(), set))(t); best.Loss != of[at].Loss ||
+		best.Kernel.Gamma != of[at].Kernel.Gamma {
+		t.Errorf("%v, gamma %v is the best; of single fits %v, %v", best.Loss, best.Kernel.Gamma, of[at].Loss,
+			of[at].Kernel.Gamma)
 	}
 }
 
@@ -181,12 +160,12 @@ func TestCoins(t *testing.T) {
 	}
 }
 
-// TestNestedByHand: losses without two folds are those of the candidate that is best on the other rows, built
-// and trained on these alone; the standard error is the one of Bates, Hastie and Tibshirani.
+// TestNestedByHand: losses without two folds are those of the model built and trained on the other rows
+// alone; the standard error is the one of Bates, Hastie and Tibshirani.
 func TestNestedByHand(t *testing.T) {
-	set := tableOf(t, 210, 0, 1, 7) // more than are chosen on again
+	set := tableOf(t, 60, 0, 1, 7)
 	spec := model.NewSpec(set, loss.Square{Noise: 0.5})
-	spec.Kernel.Gamma, spec.Kernel.Amplitude, spec.Chosen = 0.4, 2, []string{"noise"}
+	spec.Kernel.Gamma, spec.Kernel.Amplitude = 0.4, 2
 	spec.Standardize, spec.NormalizeTarget = false, false // by all rows
 	s := testutil.Must(New(t.Context(), spec, nil))(t)
 	v := tenFolds(set)
@@ -195,19 +174,9 @@ func TestNestedByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := testutil.Must(s.candidates(t.Context(), &v, folds, each))(t)
-	if len(all) < 3 {
-		t.Fatalf("%d candidates", len(all))
-	}
-	lossesOf := func(c *candidate, without, at []int) (losses []float64) {
-		var rows []int
-		for i := range set.N() {
-			if !slices.Contains(without, i) {
-				rows = append(rows, i)
-			}
-		}
-		one := c.Model.Spec
-		one.Set = set.Subset(rows)
+	lossesOf := func(rows, at []int) (losses []float64) {
+		one := spec
+		one.Set = without(set, rows)
 		m := testutil.Must(model.Build(t.Context(), one))(t)
 		f := testutil.Must(testutil.Must(Train(t.Context(), m))(t).Predict(set))(t)
 		for _, i := range at {
@@ -215,21 +184,21 @@ func TestNestedByHand(t *testing.T) {
 		}
 		return losses
 	}
-	inner := testutil.Must(s.pairs(t.Context(), &v, all[1:], folds, each))(t)
+	inner := testutil.Must(s.pairs(t.Context(), &v, folds, each))(t)
+	var outer [][]float64
 	var square, variance float64
 	for j, rows := range folds {
-		pick := all[1+best(all[1:], nil, rows)]
-		out := pick.outer[0][j]
+		out := lossesOf(rows, rows)
+		outer = append(outer, out)
 		var in, weight float64
 		for l := range each {
 			if other := j - j%each + l; other != j {
-				c := all[1+best(all[1:], nil, rows, folds[other])]
-				want := lossesOf(c, slices.Concat(rows, folds[other]), folds[other])
+				want := lossesOf(slices.Concat(rows, folds[other]), folds[other])
 				if got := inner[0][j][l]; floats.Distance(got, want, math.Inf(1)) > 1e-8 {
 					t.Fatalf("without folds %d and %d: %v, trained alone %v", j, other, got, want)
 				}
-				in += stat.Mean(inner[0][j][l], nil) * float64(len(folds[other]))
-				weight += float64(len(folds[other]))
+				in += floats.Sum(want)
+				weight += float64(len(want))
 			}
 		}
 		square += math.Pow(in/weight-stat.Mean(out, nil), 2) / float64(len(folds))
@@ -238,14 +207,51 @@ func TestNestedByHand(t *testing.T) {
 	want := math.Sqrt(0.9 * math.Max(0, square-variance))
 	var nested []calibration.Nested
 	for first := 0; first < len(folds); first += each {
-		var outer [][]float64
-		for j := first; j < first+each; j++ {
-			outer = append(outer, all[1+best(all[1:], nil, folds[j])].outer[0][j])
-		}
-		nested = append(nested, nestedOf(set, folds[first:][:each], outer, inner[0][first:][:each]))
+		nested = append(nested, nestedOf(set, folds[first:][:each], outer[first:][:each],
+			inner[0][first:][:each]))
 	}
 	if got, _ := calibration.NestedError(nested, want/2); math.Abs(got-want) > 1e-12 {
 		t.Errorf("standard error %v, by hand %v", got, want)
+	}
+}
+
+// TestChooseAgain: models that are chosen without a part of the rows are judged on its folds by fits without
+// each fold, as if built alone.
+func TestChooseAgain(t *testing.T) {
+	set := tableOf(t, 400, 0, 1, 7)
+	spec := model.NewSpec(set, loss.Square{Noise: 0.5})
+	spec.Kernel.Gamma, spec.Kernel.Amplitude, spec.Chosen = 0.4, 2, []string{"noise"}
+	spec.Standardize, spec.NormalizeTarget = false, false
+	s := testutil.Must(New(t.Context(), spec, nil))(t)
+	a := testutil.Must(s.chooseAgain(t.Context(), 5))(t)
+	if len(a.specs) != 4 {
+		t.Fatalf("%d choices of 400 rows", len(a.specs))
+	}
+	v := riskValidation(set, 5)
+	folds, _, err := partitions(&v, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range folds[:4] {
+		part := a.partOf[rows[0]]
+		var own []int
+		for i, of := range a.partOf {
+			if of == part {
+				own = append(own, i)
+			}
+		}
+		alone := testutil.Must(s.chooseAfresh(t.Context(), without(set, own)))(t)
+		if alone.Set = without(set, rows); alone.Loss != a.specs[part].Loss {
+			t.Errorf("without part %d %v is chosen, alone %v", part, a.specs[part].Loss, alone.Loss)
+		}
+		m := testutil.Must(model.Build(t.Context(), alone))(t)
+		f := testutil.Must(testutil.Must(Train(t.Context(), m))(t).Predict(set))(t)
+		for _, i := range rows {
+			if of := a.partOf[i]; of != part || math.Abs(a.chosen.fields[0][i]-f[i]) > 1e-8 {
+				t.Fatalf("row %d of part %d: %v, alone %v of part %d", i, of, a.chosen.fields[0][i], f[i],
+					part)
+			}
+		}
 	}
 }
 

@@ -31,10 +31,10 @@ openmpi:
 mpi-test: openblas openmpi
 	sh scripts/mpi-test.sh $(RANKS)
 
-# make check has vet, which takes a while for all packages.
+# make check has vet, which takes a while for all packages. Fewer collections of garbage save a fifth of the time.
 test: openblas
-	OPENBLAS_NUM_THREADS=1 go test -vet=off -tags $(TAGS) -short ./...
-	go test -vet=off -short ./blas ./linalg
+	GOGC=400 OPENBLAS_NUM_THREADS=1 go test -vet=off -tags $(TAGS) -short ./...
+	GOGC=400 go test -vet=off -short ./blas ./linalg
 
 # BLAS threads that wait sleep soon here, instead of spinning beside other packages' tests.
 test-long: openblas

@@ -94,8 +94,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // keepProcess notes what a run sets of its process, and returns what sets it back.
 func keepProcess() func() {
 	backend, threads := blas.Bound(), blas.Bound().Threads()
-	procs, limit := runtime.GOMAXPROCS(0), debug.SetMemoryLimit(-1)
+	procs, limit, percent := runtime.GOMAXPROCS(0), debug.SetMemoryLimit(-1), debug.SetGCPercent(100)
+	debug.SetGCPercent(percent)
 	return func() {
+		debug.SetGCPercent(percent)
 		blas.Bind(backend.Name())
 		backend.SetThreads(threads)
 		runtime.GOMAXPROCS(procs)

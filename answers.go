@@ -257,7 +257,7 @@ type Prediction struct {
 	Class       []string // nil for numbers
 	Probability map[string][]float64
 	// Sets are, for each input, the classes that its label is among with probability Options.Level: with
-	// Options.Sets.
+	// Options.Sets, or of a Trained that knows left-out scores of its classes.
 	Sets    [][]string
 	Targets map[string]*Prediction // several targets
 	Checks  []Check                // the issues first

@@ -85,6 +85,7 @@ type ReadOptions = dataset.Options
 //	Kernel          Kernel
 //	Bias            bool    // an unpenalised constant in the predictor
 //	Standardize     bool    // features to mean 0 and standard deviation 1
+//	FitsAlone       bool    // exact fits follow, without the theory; Auto chooses the storage for these
 //	NormalizeTarget bool    // centre numbers; their variance is the Amplitude of the kernel if that is 0
 //	Chosen          []string // hyperparameters that Choose or Tune chose; errors are corrected for it
 //	Measure         Measure  // by what models of two labels are chosen and judged, and their labels decided

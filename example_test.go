@@ -270,10 +270,10 @@ func ExampleEstimate_classes() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%.0f%% get the wrong class of %d, %.0f%% by cross-validation; a new row is %s\n", 100*e.Error,
-		len(e.Classes), 100*cv.Error, p.Class[0])
+	fmt.Printf("%.0f%% get the wrong class of %d, %.0f%% by cross-validation; a new row is %s, among %s\n",
+		100*e.Error, len(e.Classes), 100*cv.Error, p.Class[0], p.Sets[0])
 	// Output:
-	// 4% get the wrong class of 3, 3% by cross-validation; a new row is setosa
+	// 4% get the wrong class of 3, 3% by cross-validation; a new row is setosa, among [setosa]
 }
 
 // Several targets: two columns of one file, by one model of all examples.

@@ -65,8 +65,8 @@ func (t *Trained) LoadInputs(path string, o ReadOptions) (*Inputs, error) {
 }
 
 // Predict computes the predictions at new inputs, and intervals that contain a new target with probability
-// level, between 0 and 1, where the model knows left-out errors (see Prediction). With the square loss the
-// first call takes about as long as the training.
+// level, between 0 and 1, or sets of classes, where the model knows left-out errors (see Prediction). With
+// the square loss the first call takes about as long as the training.
 func (t *Trained) Predict(inputs *Inputs, level float64) (*Prediction, error) {
 	switch err := t.check(); {
 	case err != nil:
@@ -75,7 +75,7 @@ func (t *Trained) Predict(inputs *Inputs, level float64) (*Prediction, error) {
 		return nil, errNoInputs
 	}
 	a, err := answer.PredictBy(t.model, inputs, model.DefaultTest(&Data{Columns: t.model.Encoding.Targets}),
-		&answer.Question{Level: level})
+		&answer.Question{Level: level, Sets: t.model.HasScores()})
 	if err != nil {
 		return nil, err
 	}

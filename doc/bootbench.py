@@ -50,15 +50,30 @@ class _Bootbench(BaseEstimator):
     def _train(self, X, targets):
         self._examples, self._estimate = np.column_stack([X, targets]), None
         with tempfile.TemporaryDirectory() as folder:
+            flags = self._choose(self._save(folder, "train", self._examples), targets)
+        # without the error, which takes up to ten searches more; the perceptron has none
+        repeat = self._write(*flags, *() if "perceptron" in flags else ("--no-error",)).get("command_line")
+        words = shlex.split(repeat)[3:] if repeat else flags  # bootbench train DATA FLAGS; none if all is given
+        self.flags_ = [word for word in words if not word.startswith(("--model=", "--no-error"))]
+        self._corrected = "--chosen" not in self.flags_
+        return self
+
+    def _write(self, *flags):
+        """The answer of train, whose model file becomes model_."""
+        with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "model.json")
-            data = self._save(folder, "train", self._examples)
-            flags = self._choose(data, targets)
-            repeat = run("train", data, *flags, "--model", file).get("command_line")  # none if all is given
-            words = shlex.split(repeat)[3:] if repeat else flags  # bootbench train DATA FLAGS
-            self.flags_ = [word for word in words if not word.startswith("--model=")]
+            answer = run("train", self._save(folder, "train", self._examples), *flags, "--model", file)
             with open(file) as text:
                 self.model_ = text.read()
-        return self
+        return answer
+
+    def _correct(self):
+        """Trains with the choice made again, without which there are neither intervals nor sets."""
+        check_is_fitted(self, "model_")
+        known = json.loads(self.model_)["model"].get("left_out", {})
+        if not self._corrected and not {"rows", "residuals"} & set(known):
+            self._write(*self.flags_)
+        self._corrected = True
 
     def _choose(self, data, targets):
         """The flags of train, which chooses the rest."""
@@ -70,7 +85,7 @@ class _Bootbench(BaseEstimator):
         np.save(path, np.asarray(array, dtype=float))
         return path
 
-    def _predict(self, X, **options):
+    def _predict(self, X, *flags, **options):
         """What the trained model predicts: prediction, and lower and upper or probability."""
         check_is_fitted(self, "model_")
         X = validate_data(self, X, reset=False)
@@ -78,8 +93,8 @@ class _Bootbench(BaseEstimator):
             file = os.path.join(folder, "model.json")
             with open(file, "w") as text:
                 text.write(self.model_)
-            answer = run("predict", model=file, test=self._save(folder, "new", X), **options)
-        return {name: np.array(values) for name, values in answer["points"].items()}
+            answer = run("predict", *flags, model=file, test=self._save(folder, "new", X), **options)
+        return {name: values if name == "set" else np.array(values) for name, values in answer["points"].items()}
 
     @property
     def estimate_(self):
@@ -136,8 +151,10 @@ class BootbenchRegressor(RegressorMixin, _Bootbench):
     def predict_interval(self, X, level=0.9):
         """An interval for a new observation at each row of X: lower and upper ends as two columns.
 
-        The ends are infinite where the examples are too few for the level, or too many to leave out.
+        The ends are infinite where the examples are too few for the level, or too many to leave out. The first
+        call for a model that up to 1000 rows have chosen makes the choice again.
         """
+        self._correct()
         points = self._predict(X, level=level)
         unknown = np.full(len(points["prediction"]), np.nan)
         ends = np.array([points.get(name, unknown) for name in ("lower", "upper")], dtype=float)  # null: NaN
@@ -189,6 +206,14 @@ class BootbenchClassifier(ClassifierMixin, _Bootbench):
         """The classes of the numbers that stand for them in files."""
         numbers = np.array(texts, dtype=float).astype(int)
         return self.classes_[(numbers + 1) // 2 if len(self.classes_) == 2 else numbers]
+
+    def predict_set(self, X, level=0.9):
+        """For each row of X the classes that its label is among with probability level, as a list of arrays.
+
+        The first call for a model that up to 1000 rows have chosen makes the choice again.
+        """
+        self._correct()
+        return [self._classes(texts) for texts in self._predict(X, "--sets", level=level)["set"]]
 
     def predict_proba(self, X):
         """Probabilities of the classes, calibrated on examples that models are trained without."""

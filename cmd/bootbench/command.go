@@ -104,7 +104,7 @@ func allCommands() []*command {
 				"test-loss", "journal", "groups", "verbose", "level", "nested/error", "judge"})},
 		{name: "train", run: runTrain, losses: append(loss.Names(), perceptronLoss),
 			takes: slices.Concat(problemNames, choiceNames, []string{"model/train", "format", "tol/train",
-				"groups", "multiclass", "sample", "seed", "judge"})},
+				"groups", "multiclass", "sample", "seed", "judge", "no-error"})},
 		{name: "datasets", group: "files", run: runDatasets, out: "-", takes: []string{"export"}},
 		{name: "merge", group: "files", run: runMerge, out: ", what the command writes there"},
 		{name: "info", group: "files", run: runInfo, out: "-"},

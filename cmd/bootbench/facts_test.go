@@ -364,6 +364,17 @@ retrain COUNTED label --drop y,z,kind,g,s HINGE --resamples 1000 --method single
 heavy := estimate COUNTED label --drop y,z,kind,g,s --loss logistic --C 2 --refine 400 | n = 30
 retrain COUNTED label --drop y,z,kind,g,s --loss logistic --C 2 --resamples 1000 --method single |
 	test_error within 4 * standard_error + 4 * heavy.monte_carlo_se of heavy.left_out_error
+train iris --model DIR/sets.json | format = json
+predict --model DIR/sets.json --test iris --sets --level 0.9 | sets.method = left-out folds |
+	sets.coverage > 0.85 | sets.mean_size < 1.2
+train iris --loss hinge --C 1 --multiclass ovo --no-error --model DIR/sets.json | none error
+predict --model DIR/sets.json --test iris --sets --level 0.98 | sets.coverage > 0.95 | sets.mean_size > 0.95
+train iris --no-error --model DIR/sets.json | none error
+predict --model DIR/sets.json --test iris --sets | refused has no left-out scores
+train synthetic:friedman1,n=60 --no-error --model DIR/bare.json | none error
+predict --model DIR/bare.json --test synthetic:friedman1,n=60 | none points.lower
+train synthetic:friedman1,n=60 --loss square --noise 1 --no-error --model DIR/bare.json | none error
+predict --model DIR/bare.json --test synthetic:friedman1,n=60 | points.lower.0 < points.upper.0
 file := train synthetic:friedman1,n=60 --model DIR/u.json | format = json
 predict --model DIR/u.json --test synthetic:friedman1,n=60 | test_error = file.apparent_error
 file := train synthetic:text,n=60,d=2000 --loss hinge --C 1 --kernel linear --model DIR/u.json | d = 2000

@@ -56,7 +56,7 @@ type options struct {
 	how              answer.Retraining // without the scheme and what is asked
 	cv               answer.Validation // folds, repeats and permutations
 	nested           bool
-	roc              bool
+	roc, noError     bool
 	refitFeatures    bool
 	testLoss         string
 	verbose          bool
@@ -200,6 +200,7 @@ func (o *options) declare() {
 	o.Choice(&o.testLoss, "test-loss", loss.TestNames(), "")
 	o.List(&o.asked.Metrics, "metrics")
 	o.Switch(&o.asked.NoPoints, "no-points")
+	o.Switch(&o.noError, "no-error")
 	o.Switch(&o.verbose, "verbose")
 	o.Switch(&o.asked.Sets, "sets")
 	o.Number(&o.asked.Level, "level", defaultLevel, flags.Inside(0, 1))

@@ -258,7 +258,7 @@ func TestBridges(t *testing.T) {
 	r := bridge{"r", []string{"Rscript"}, []string{"-e", "library(jsonlite)"}}
 	t.Run("python.md", func(t *testing.T) {
 		python.runs(t, programOf(t, "python.md", "python"), "mean square error ", "'--noise'", "between [[",
-			"probabilities of ['high' 'low'] [[", "accuracy ", "without column 0 ",
+			"probabilities of ['high' 'low'] [[", "accuracy ", "is among [array(", "without column 0 ",
 			"area under the ROC curve ",
 			"error on new rows ", "worst row ",
 			"covariance ")

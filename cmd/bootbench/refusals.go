@@ -35,11 +35,10 @@ func (a *app) checkFlags(o *options, command string, data []string) {
 			"--scheme kfold has no ratio to vary; estimate takes it"},
 		{command == "grid" && o.kernel == autoKernel, "--kernel " + autoKernel +
 			" is for one model: --over kernel=rbf,matern52,linear compares them"},
-		{command == "predict" && o.model != "" && o.asked.Sets,
-			"--sets takes models without each fold, and --model holds one: predict DATA --test FILE --sets"},
 		{command == "train" && o.model == "", "--model is required: the file to write"},
 		{o.nested && o.measure.ByProbability(), "--judge " + o.measure.String() + " has the choice inside, " +
 			"among the cells of the grid, without --nested"},
+		{perceptron && o.noError, "--loss perceptron has no error that --no-error could leave out"},
 		{perceptron && !o.measure.IsError(), "--loss perceptron has no probabilities to judge by"},
 		{perceptron && o.Given("tol", "bias", "no-bias"),
 			"--loss perceptron has neither --tol nor a bias (--constant adds one)"},
@@ -61,6 +60,7 @@ func (a *app) checkFlags(o *options, command string, data []string) {
 	}{
 		{o.engine == model.Exact || o.engine == model.ScaLAPACK,
 			"--engine " + o.engine.String() + " has no rank", []string{"rank-tol", "rank-error"}},
+		{o.noError, "--no-error leaves the error out", []string{"nested", "level"}},
 		{command == "grid" && o.by == tune.Folds,
 			"--by cv trains in folds, without resamples and without the theory",
 			[]string{"ratio", "scheme", "refine", "accuracy", "tol", "max-sweeps"}},

@@ -67,7 +67,8 @@ rows crabs --metrics all | unknown flag: --metrics
 predict crabs --test crabs --interval estimator | for numbers
 predict crabs --test crabs --residuals scaled | for numbers
 predict boston --test boston --sets | numbers have intervals
-predict --model DIR/none.json --test boston --sets | models without each fold
+train boston --model DIR/m.json --no-error --level 0.9 | --level has no effect
+train crabs --loss perceptron --no-error --model DIR/m.json | no error that --no-error could leave out
 predict --model DIR --test boston | is a directory
 train synthetic:blobs,n=30 --loss hard --kernel linear --model DIR/m | contradict each other
 estimate iris --loss hinge --C 1 --multiclass ovo --scheme bayesian | no row is left out

@@ -23,7 +23,7 @@ func runTrain(a *app, o *options, data []string) {
 	rule, p := o.loss == perceptronLoss, a.read(o, data[0], standard.DefaultSample)
 	p.spec.Bias = p.spec.Bias && !rule
 	s := a.build(a.ctx, p)
-	how := answer.Training{Perceptron: rule}
+	how := answer.Training{Perceptron: rule, Uncorrected: o.noError}
 	if o.Given("tol") {
 		if how.Tolerance = o.asked.Solve.Tolerance; !loss.TraitsOf(s.Model.Loss).Margin {
 			refuse("--tol is for --loss hinge and hard, not for %s", s.Model.Loss.Name())
@@ -49,7 +49,7 @@ func runTrain(a *app, o *options, data []string) {
 		r.Format, write = libsvmFormat, file.Write
 	}
 	trained.Program, r.ModelFile = report.Version(), o.model
-	if !rule && s.Model.Set.N() <= mostHeadline {
+	if !rule && !o.noError && s.Model.Set.N() <= mostHeadline {
 		r.Headline = steps.Must(s.Headline(a.ctx, o.asked.Seed, o.asked.Level))
 	}
 	a.mustFinish()

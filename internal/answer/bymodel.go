@@ -4,7 +4,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -15,21 +14,30 @@ import (
 // PredictBy is the answer of a trained model at new inputs, with errors if these have targets, intervals for
 // new targets if the model has left-out residuals, and probabilities of labels if it has a curve.
 func PredictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Question) (*report.Answer, error) {
-	a, err := predictBy(p, in, test, q)
+	if q.Sets {
+		if err := checkSets(p, q.Level); err != nil {
+			return nil, err
+		}
+	}
+	f, err := predictionsBy(p.All(), in)
+	if err != nil {
+		return nil, err
+	}
+	a, err := predictBy(p, in, f, test, q)
+	if err == nil && q.Sets {
+		addSetsBy(a, p, in, f, q.Level)
+	}
 	if err == nil {
 		err = addSupport(a, p.SupportOf, in)
 	}
 	return a, err
 }
 
-// predictBy is PredictBy without the support of the inputs.
-func predictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Question) (*report.Answer, error) {
-	f, err := predictionsBy(p.All(), in)
+// predictBy is PredictBy, given the predictions of all functions, without sets and the support of the inputs.
+func predictBy(p *model.Predictor, in *dataset.Inputs, f [][]float64, test loss.Test, q *Question) (
+	*report.Answer, error) {
 	targets, all := p.Encoding.Targets, []*report.Answer(nil)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(targets[0].Levels) > 2:
+	if len(targets[0].Levels) > 2 {
 		return predictClasses(p, in, f, q), nil
 	}
 	for k, one := range p.All() {
@@ -139,23 +147,21 @@ func predictClasses(p *model.Predictor, in *dataset.Inputs, f [][]float64, q *Qu
 		*a.SupportVectors += len(one.Weight)
 		curves = curves && one.LeftOut != nil
 	}
-	var decision fits.Decision = fits.Largest(len(levels))
 	if p.Pairs != nil {
-		decision, a.Multiclass = fits.Votes(p.Pairs), OneAgainstOne
+		a.Multiclass = OneAgainstOne
 	}
-	best, scores := make([]int, in.N()), make([]float64, len(levels))
+	best, scores := make([]int, in.N()), scoresBy(p.Decision(), f)
 	for i := range best {
-		decision.Scores(scores, fieldsAt(f, i))
-		best[i] = floats.MaxIdx(scores)
+		best[i] = floats.MaxIdx(fieldsAt(scores, i))
 	}
 	var probabilities [][]float64
 	if curves {
 		for k, one := range p.All() {
 			for i, v := range f[k] {
-				f[k][i] = one.LeftOut.Curve.Probability(v)
+				scores[k][i] = one.LeftOut.Curve.Probability(v)
 			}
 		}
-		probabilities = normalised(f)
+		probabilities = normalised(scores)
 	}
 	if len(in.Columns) == 0 {
 		decide(a, levels, in.RowNames, best, nil, probabilities, nil)

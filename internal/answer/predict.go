@@ -3,7 +3,6 @@ package answer
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -77,12 +76,16 @@ func scoresOf(set *dataset.Set) calibration.Scores {
 // theory, refined by exact resamples.
 func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a *report.Answer, err error) {
 	if q.Sets && s.Model.Set.AreNumbers() {
-		return nil, model.InputError(errors.New("Options.Sets are of classes: numbers have intervals"))
+		return nil, model.InputError(errNoSets)
 	}
 	if s.classes() {
 		var p *model.Predictor
-		if p, err = s.Train(ctx); err == nil {
-			a, err = predictBy(p, in, s.Test, &q)
+		var f [][]float64
+		if p, err = s.trainBy(ctx, Training{Uncorrected: true}); err == nil {
+			f, err = predictionsBy(p.All(), in)
+		}
+		if err == nil {
+			a, err = predictBy(p, in, f, s.Test, &q)
 		}
 	} else {
 		a, err = s.predict(ctx, in, &q)

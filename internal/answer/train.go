@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/loss"
@@ -27,6 +29,9 @@ type Training struct {
 	// Bare leaves out the predictions for left-out rows, from which a model file has its intervals and
 	// probabilities.
 	Bare bool
+	// Uncorrected leaves out what makes the choice of the model again: the intervals and sets of up to
+	// mostChosen rows that chose it.
+	Uncorrected bool
 }
 
 // passes is the largest number of the perceptron's passes over the rows; it ends with one without a mistake.
@@ -83,10 +88,15 @@ func perceptron(ctx context.Context, s *Study, r *report.Training) (*model.Predi
 	return s.Model.Predictor(&learned.Result)
 }
 
-// Train trains every function on all data. The predictors have intervals or probabilities, but for pairs of
-// classes.
+// Train trains every function on all data. The predictors have intervals, or probabilities, but for pairs of
+// classes, and sets.
 func (s *Study) Train(ctx context.Context) (*model.Predictor, error) {
-	p, r, err := s.TrainBy(ctx, Training{})
+	return s.trainBy(ctx, Training{})
+}
+
+// trainBy is TrainBy without the report. Training that did not converge is an error.
+func (s *Study) trainBy(ctx context.Context, how Training) (*model.Predictor, error) {
+	p, r, err := s.TrainBy(ctx, how)
 	if err == nil && !report.Done(r.Status) {
 		err = fmt.Errorf("training: %s", r.Status)
 	}
@@ -113,9 +123,6 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 			r.Add(report.NotConverged.Check(1, "take another tolerance or loss", "%v", fit.Status.Err()))
 		}
 		s.Times.Fit += time.Since(began).Seconds()
-		if err == nil && !how.Perceptron && !how.Bare {
-			err = p.addLeftOut(ctx, one, &r.Findings)
-		}
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, nil, wrap(p, err)
 		}
@@ -125,6 +132,11 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 		r.SupportVectors += len(one.Weight)
 		one.Loss = r.Subject.Loss
 		all = append(all, one)
+	}
+	if !how.Perceptron && !how.Bare {
+		if err := s.addLeftOut(ctx, all, how, &r.Findings); err != nil {
+			return nil, nil, err
+		}
 	}
 	first := all[0]
 	if first.Others = all[1:]; s.several() {
@@ -148,52 +160,89 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 	return first, r, nil
 }
 
-// addLeftOut adds the calibration of intervals and probabilities to the predictor of a part: for the square
-// loss its rows, else its errors at rows outside a sample, or of models trained without each of 10 folds. The
-// findings say why there is none.
-func (p *part) addLeftOut(ctx context.Context, to *model.Predictor, f *report.Findings) (err error) {
-	s, set, measure := p.study, p.model.Set, p.study.Measure
-	rows := (*model.TrainingRows)(nil)
-	if set.N() <= leftOutRows {
-		rows = p.model.TrainingRows(to)
+// addLeftOut adds the calibration of intervals, probabilities and sets to the predictors of all functions:
+// for the square loss its rows, else what errors at rows outside a sample, or without each of ten folds,
+// tell. The findings say why there is none.
+func (s *Study) addLeftOut(ctx context.Context, all []*model.Predictor, how Training,
+	f *report.Findings) error {
+	set := s.Model.Set
+	corrects := !how.Uncorrected || !s.choosesAgain()
+	if rows := s.trainingRows(all); rows != nil {
+		if corrects {
+			f.Add(s.choose(ctx, 0)...)
+		}
+		for k := 0; k < len(all) && corrects; k++ {
+			rows[k].Choice = s.choice[k]
+			all[k].LeftOut = &model.LeftOut{Examples: len(rows[k].Target), Rows: rows[k]}
+		}
+		return ctx.Err()
 	}
-	switch {
-	case s.Model.Spec.Pairs:
-		return nil
-	case rows != nil:
-		f.Add(s.choose(ctx, 0)...)
-		rows.Choice = s.choice[p.number]
-		to.LeftOut = &model.LeftOut{Examples: len(rows.Target), Rows: rows}
-	case s.Others != nil:
-		in := s.Others.Head(heldOut)
-		var at []float64
-		if at, err = to.Predict(in); err == nil {
-			to.LeftOut, err = model.NewLeftOut(p.targetsOf(in), at, in)
-		}
-	case set.N() > leftOutRows:
-		err = fmt.Errorf("of more than %d examples they take too long", leftOutRows)
-	default:
-		v := tenFolds(set)
-		var folds partition
-		if folds, err = v.folds(set); err != nil {
-			break
-		}
-		var r *model.Retraining
-		r, err = v.fits(ctx, p, folds.Period(), v.settings(p, folds), nil)
-		if err == nil && ctx.Err() == nil {
-			to.LeftOut, err = model.NewLeftOut(p.targets(), p.inUnit(r.OutOfBag), set)
+	fields, in, err := s.leftOutFields(ctx, all)
+	for k := 0; k < len(all) && err == nil && !s.Model.Spec.Pairs; k++ {
+		all[k].LeftOut, err = model.NewLeftOut(s.part(k).targetsOf(in), fields[k], in)
+	}
+	if err == nil && s.choosesAgain() && s.Others == nil && corrects && !set.AreNumbers() {
+		var a *chosenAgain
+		if a, err = s.chooseAgain(ctx, 0); err == nil {
+			fields = a.chosen.fields
 		}
 	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil && measure.ByProbability():
-		return fmt.Errorf("no threshold for %v: %w", measure, err)
+	case err != nil && s.Measure.ByProbability():
+		return fmt.Errorf("no threshold for %v: %w", s.Measure, err)
 	case err != nil:
-		f.Add(notComputed("the model file has no intervals or probabilities: %v", err))
-	case measure.ByProbability():
-		threshold := measure.Threshold()
-		to.LeftOut.Threshold = &threshold
+		f.Add(notComputed("the model file has no intervals, probabilities or sets: %v", err))
+		return nil
+	case set.AreNumbers():
+		return nil
+	case all[0].LeftOut == nil: // pairs of classes have no probabilities
+		all[0].LeftOut = &model.LeftOut{Examples: in.N()}
+	case s.Measure.ByProbability():
+		threshold := s.Measure.Threshold()
+		all[0].LeftOut.Threshold = &threshold
+	}
+	if s.classes() {
+		fields = scoresBy(s.decision(), fields)
+	}
+	below := make([]float64, in.N())
+	for i := range below {
+		below[i] = -margins(fields, i)[int(in.Columns[0].Y[i])]
+	}
+	if corrects {
+		all[0].LeftOut.SetResiduals(below, in)
 	}
 	return nil
+}
+
+// trainingRows are what predictors of the square loss remember of the rows; nil if one cannot.
+func (s *Study) trainingRows(all []*model.Predictor) (rows []*model.TrainingRows) {
+	for k := 0; k < len(all) && s.Model.Set.N() <= leftOutRows; k++ {
+		rows = append(rows, s.part(k).model.TrainingRows(all[k]))
+	}
+	if slices.Contains(rows, nil) {
+		return nil
+	}
+	return rows
+}
+
+// leftOutFields are the predictions of all functions for rows of in by models without these: of predictors at
+// rows outside a sample, else without each of ten folds.
+func (s *Study) leftOutFields(ctx context.Context, all []*model.Predictor) (f [][]float64, in *dataset.Inputs,
+	err error) {
+	if s.Others != nil {
+		in = s.Others.Head(heldOut)
+		f, err = predictionsBy(all, in)
+		return f, in, err
+	}
+	if in = s.Model.Set; in.N() > leftOutRows {
+		return nil, in, fmt.Errorf("of more than %d examples they take too long", leftOutRows)
+	}
+	v, out := tenFolds(in), leftOut{}
+	folds, _, err := partitions(&v, s)
+	if err == nil {
+		err = s.leaveOut(ctx, &v, folds, &out)
+	}
+	return out.fields, in, err
 }

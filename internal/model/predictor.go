@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
@@ -74,8 +75,9 @@ type TrainingSummary struct {
 // LeftOut describes the errors of models on examples that they were trained without.
 type LeftOut struct {
 	Examples int `json:"examples"` // left out and predicted
-	// of numbers: quantiles of |y - f|, as many as the effective number of examples or groups, at most
-	// mostResiduals; without weights and groups they are all of the |y - f|
+	// of numbers: quantiles of |y - f|; of labels, for the first function: of the largest other score less
+	// that of the true class. They are as many as the effective number of examples or groups, at most
+	// mostResiduals; without weights and groups they are all of them
 	Residuals []float64 `json:"residuals,omitempty"`
 	// of numbers in groups: the errors of few groups
 	Groups *calibration.GroupErrors `json:"groups,omitempty"`
@@ -102,7 +104,7 @@ func NewLeftOut(y, f []float64, set *dataset.Set) (l *LeftOut, err error) {
 		l.Curve = &curve
 		return l, nil
 	}
-	residuals, scores := make([]float64, len(y)), calibration.NewScores(len(y), set.Weights, set.Groups)
+	residuals := make([]float64, len(y))
 	for i, v := range y {
 		residuals[i] = v - f[i]
 	}
@@ -112,13 +114,19 @@ func NewLeftOut(y, f []float64, set *dataset.Set) (l *LeftOut, err error) {
 	for i, r := range residuals {
 		residuals[i] = math.Abs(r)
 	}
+	l.SetResiduals(residuals, set)
+	return l, nil
+}
+
+// SetResiduals sets the quantiles of left-out residuals of the rows of a set, which it sorts.
+func (l *LeftOut) SetResiduals(residuals []float64, set *dataset.Set) {
+	scores := calibration.NewScores(len(residuals), set.Weights, set.Groups)
 	scores.Weights = slices.Clone(scores.Weights)
 	stat.SortWeighted(residuals, scores.Weights)
 	count := min(math.Floor(scores.Effective+1e-9), mostResiduals)
 	for k := range int(count) {
 		l.Residuals = append(l.Residuals, scores.Bound(residuals, float64(k+1)/(count+1)))
 	}
-	return l, nil
 }
 
 // Scores are the scores of the residuals.
@@ -201,6 +209,23 @@ func summaryOf(m *Model, fit *train.Result) TrainingSummary {
 	}
 	t.Apparent = stat.Mean(each, m.Set.Weights) * m.Unit * m.Unit
 	return t
+}
+
+// HasScores reports whether the model is of classes and knows left-out scores of them.
+func (p *Predictor) HasScores() bool {
+	return p.Encoding.Targets[0].Levels != nil && p.LeftOut != nil && p.LeftOut.Residuals != nil
+}
+
+// Decision is the decision between several classes; nil for others.
+func (p *Predictor) Decision() fits.Decision {
+	switch classes := len(p.Encoding.Targets[0].Levels); {
+	case classes <= 2:
+		return nil
+	case p.Pairs != nil:
+		return fits.Votes(p.Pairs)
+	default:
+		return fits.Largest(classes)
+	}
 }
 
 // prepare checks that p, which may come from a file, is consistent, and prepares it for new inputs.

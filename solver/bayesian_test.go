@@ -19,7 +19,7 @@ import (
 // TestBayesian: the theory of the Bayesian bootstrap has the means and variances of models that are trained
 // one by one on its weights, within the theory's own error for weights that sum to N; hard margins refuse it.
 func TestBayesian(t *testing.T) {
-	for _, c := range []struct {
+	for k, c := range []struct {
 		data string
 		loss loss.Loss
 	}{
@@ -29,7 +29,10 @@ func TestBayesian(t *testing.T) {
 	} {
 		m := testutil.Must(model.Build(t.Context(), model.NewSpec(testutil.Must(dataset.Load(c.data,
 			dataset.Options{}))(t), c.loss)))(t)
-		for _, shape := range []float64{1, 0.4} {
+		for at, shape := range []float64{1, 0.4} {
+			if testing.Short() && at != k%2 {
+				continue // the run without -short has it
+			}
 			scheme := resample.Bayesian{N: m.Set.N(), Shape: shape}
 			s := testutil.Must(m.Solve(t.Context(), scheme, solver.Settings{}))(t)
 			r := testutil.Must(model.Retrain(t.Context(), m, model.Single, scheme,

@@ -58,11 +58,12 @@ func runCV(a *app, o *options, data []string) {
 	}
 	v := o.validation(p.spec.Set)
 	chosen := v.Permutations > 0 && p.choice.again != nil
+	refit := o.refitFeatures || v.Design.Block > 0 && p.spec.Standardize
 	if chosen && (o.kernel == autoKernel || p.spec.Pairs) { // the line that repeats must choose, too
 		v.Again, p.choice.inside = p.choice.again(tune.IfBetter), true
 	}
 	switch {
-	case (o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec)) && chosen && !o.nested:
+	case refit && chosen && !o.nested:
 		refuse("--refit-preprocessing, or --blocks, with --permutations needs a given model, " +
 			"or --nested, which does both")
 	case o.nested && p.choice.again == nil:
@@ -71,7 +72,7 @@ func runCV(a *app, o *options, data []string) {
 	case o.nested:
 		v.Anew, v.Choose, v.Corrects = "a model chosen", p.choice.again(tune.IfBetter), answer.CorrectsChoice
 		p.choice.inside = true
-	case o.refitFeatures || v.Design.Block > 0 && canRefit(p.spec):
+	case refit:
 		if o.how.Method == model.Batch {
 			refuse("--method: without every fold the features are standardised again, and " +
 				"models trained one by one: --method batch does not go with it")
@@ -92,9 +93,6 @@ func runCV(a *app, o *options, data []string) {
 		return r
 	})
 }
-
-// canRefit reports whether features can be standardised again without every fold.
-func canRefit(spec model.Spec) bool { return spec.Standardize }
 
 // validation is the cross-validation of the flags.
 func (o *options) validation(set *dataset.Set) answer.Validation {

@@ -41,7 +41,7 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 			p.Spec.Kernel.Kind)
 	}
 	p.Scales = AsGiven
-	one, err := Run(ctx, p, settings)
+	one, err := choose(ctx, p, settings)
 	if err != nil || one.Cancelled {
 		return one, err
 	}
@@ -52,7 +52,7 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 	p.Spec, p.Over = one.Spec, separated(one, p.Over)
 	p.Spec.Kernel.LengthScale = slices.Repeat([]float64{lengthScale(&one.Spec)}, one.Spec.Set.D())
 	p.Spec.Kernel.Gamma = 0
-	each, err := Run(ctx, p, settings)
+	each, err := choose(ctx, p, settings)
 	if err != nil || ctx.Err() != nil {
 		one.Cancelled = ctx.Err() != nil
 		return one, nil
@@ -147,7 +147,7 @@ func timesBetter(ctx context.Context, p Problem, one *Result, settings Settings)
 		first, end := k*len(order)/folds, (k+1)*len(order)/folds
 		p.Spec.Set = set.Subset(slices.Concat(order[:first], order[end:]))
 		settings.before = fmt.Sprintf("length scales without fold %d: ", k+1)
-		again, err := Run(ctx, p, settings)
+		again, err := choose(ctx, p, settings)
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return 0, err
 		}

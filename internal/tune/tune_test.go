@@ -536,3 +536,40 @@ func TestEachPart(t *testing.T) {
 		t.Errorf("error %v, done %v", err, done)
 	}
 }
+
+// TestNarrow: a kernel that is too wide for more rows than chose it is narrowed, and errs less on rows that
+// it has not seen; one that is narrow enough is kept, as is the one of labels, and a bound holds.
+func TestNarrow(t *testing.T) {
+	all := load(t, "synthetic:waves,n=2000,noise=0.05")
+	var rest []int
+	for i := 1500; i < all.N(); i++ {
+		rest = append(rest, i)
+	}
+	set, fresh := all.Head(1500), all.Subset(rest)
+	chosen := func(gamma float64) *Result {
+		spec := model.NewSpec(set, loss.Square{Noise: 0.003})
+		spec.Kernel.Gamma = gamma
+		return &Result{Spec: spec, Over: []model.Hyperparameter{{Name: "gamma", Feature: -1}}}
+	}
+	for gamma, want := range map[float64]bool{0.004: true, 5: false} {
+		r := chosen(gamma)
+		narrow(t.Context(), &Problem{}, r)
+		if got := r.Narrowed > 0; got != want || got != (r.Spec.Kernel.Gamma > gamma) {
+			t.Errorf("gamma %v becomes %v, gain %v", gamma, r.Spec.Kernel.Gamma, r.Narrowed)
+		}
+		if want && !(heldOut(t, r.Spec, fresh) < heldOut(t, chosen(gamma).Spec, fresh)) {
+			t.Error("the narrower kernel errs more")
+		}
+	}
+	r := chosen(0.004)
+	narrow(t.Context(), &Problem{Over: []Axis{{Name: "gamma", To: 0.007}}}, r)
+	if r.Spec.Kernel.Gamma != 0.004 || r.Narrowed != 0 {
+		t.Errorf("gamma %v is beyond its bound", r.Spec.Kernel.Gamma)
+	}
+	r = chosen(0.004)
+	r.Spec.Set = load(t, "synthetic:blobs,n=1500")
+	r.Spec.Loss = loss.Hinge{C: 1}
+	if narrow(t.Context(), &Problem{}, r); r.Narrowed != 0 {
+		t.Error("the kernel of labels is narrowed")
+	}
+}

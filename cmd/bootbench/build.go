@@ -81,7 +81,9 @@ func (a *app) read(o *options, path string, size sampler) (p *problem) {
 		refuse("--nested makes the choice of the model again, and this one is given: " +
 			"leave out --nested, or say by --chosen what DATA has chosen")
 	}
-	p.readS = time.Since(began).Seconds() - p.choice.seconds
+	if p.readS = time.Since(began).Seconds() - p.choice.seconds; p.choice.by == "" {
+		size = nil
+	}
 	o.draw(a.ctx, p, size)
 	return p
 }

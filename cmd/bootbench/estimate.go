@@ -85,7 +85,7 @@ func (a *app) asked(o *options, data string) (p *problem, q answer.Question) {
 var standard = answer.Question{Scheme: resample.Poisson{Ratio: 1}, Theory: answer.IfPossible,
 	Exact: answer.IfPossible, Resamples: autoResamples}
 
-// sampler is the number of rows to draw for a model that was chosen.
+// sampler is the number of rows to draw for a model that a search has chosen.
 type sampler = func(context.Context, model.Spec) int
 
 // allRows is the sample of all rows.
@@ -97,15 +97,15 @@ func (o *options) wholeDesign() bool {
 		o.kernel == kernel.Precomputed.String()
 }
 
-// draw takes a random sample of the rows, of size --sample, or, if a search has chosen the model and there is
-// no design, of size byDefault.
+// draw takes a random sample of the rows, of size --sample, or, if there is no design, of size byDefault, nil
+// for all rows.
 func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
 	switch o.sample {
 	case allRows:
 	case 0:
-		if p.choice.by == "" || o.wholeDesign() {
+		if byDefault == nil || o.wholeDesign() {
 			return
 		}
 		if size = byDefault(ctx, p.spec); size < n {

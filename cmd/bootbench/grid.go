@@ -36,16 +36,17 @@ func runGrid(a *app, o *options, data []string) {
 	q, axes, set := o.question(), gridAxes(o), a.loadData(o, data[0])
 	drawn := &problem{spec: model.Spec{Set: set}}
 	preset, _ := model.PresetFor(set)
+	var size sampler
 	if len(axes) == 0 {
 		search := o.search(set)
 		if axes = defaultAxes(search); len(axes) == 0 {
 			refuse("--over is required: the flags leave nothing that a grid varies by default")
 		}
-		drawn.spec, drawn.choice.by = search.Spec, search.By.String()
+		drawn.spec, size = search.Spec, q.DefaultSample
 		preset = model.Preset{Loss: search.Spec.Loss} // a search ignores those of data sets
 	}
 	q.Scheme = o.designed(o.ratio, set)
-	o.draw(a.ctx, drawn, q.DefaultSample)
+	o.draw(a.ctx, drawn, size)
 	g := &grid{app: a, by: o.by, axes: axes, done: map[int]report.GridCell{}, drawn: drawn}
 	own := steps.Must(with(o.Settings(func(name string) bool {
 		return isRecorded(name) && name != "backend"

@@ -267,9 +267,6 @@ func TestBridges(t *testing.T) {
 		r.runs(t, programOf(t, "r.md", "r"), "left-out error ", "theory ", "worst row ")
 	})
 	t.Run("check_estimator", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("some 300 runs")
-		}
 		python.runs(t,
 			"from bootbench import *\nfrom sklearn.utils.estimator_checks import check_estimator\n"+
 				"check_estimator(BootbenchRegressor(('--loss', 'square', '--noise', '0.1')))\n"+

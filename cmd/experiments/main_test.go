@@ -29,8 +29,8 @@ func TestStudies(t *testing.T) {
 			[]string{"coverage.csv"}},
 		{[]string{"coverage", "-part", "p-values", "-only", "coin", "-tables", "2", "-sizes", "30",
 			"-models", "given"}, []string{"| given | coin | 30 | 2 | 0.000 |"}, []string{"p-values.csv"}},
-		{[]string{"coverage", "-part", "predictions", "-only", "sites", "-tables", "2", "-sizes", "40"},
-			[]string{"| given | sites | 40 | 2 |"}, []string{"predictions.csv"}},
+		{[]string{"coverage", "-part", "predictions", "-only", "sites", "-tables", "2", "-sizes", "40",
+			"-models", "given"}, []string{"| given | sites | 40 | 2 |"}, []string{"predictions.csv"}},
 	} {
 		dir := t.TempDir()
 		var stdout, stderr bytes.Buffer

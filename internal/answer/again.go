@@ -69,28 +69,67 @@ func (s *Study) chooseAgain(ctx context.Context, seed uint64) (*chosenAgain, err
 			a.partOf[i] = part
 		}
 	}
+	others, failed := make([]*model.Spec, a.parts), make([]error, a.parts)
 	a.specs = make([]model.Spec, a.parts)
-	failed := make([]error, a.parts)
 	blas.SingleThreaded(func() {
 		linalg.Parallel(a.parts, func(k int) {
-			a.specs[k], failed[k] = s.chosenFor(ctx, without(set, slices.Concat(parts[k]...)), s.chooseAfresh)
+			a.specs[k], failed[k] = s.chosenFor(ctx, without(set, slices.Concat(parts[k]...)),
+				func(ctx context.Context, set *dataset.Set) (spec model.Spec, err error) {
+					spec, others[k], err = s.afresh(ctx, set)
+					return spec, err
+				})
 		})
 	})
 	if err := cmp.Or(ctx.Err(), cmp.Or(failed...)); err != nil {
 		return nil, err
 	}
-	for k, spec := range a.specs {
-		spec.Set = set
-		other, err := New(ctx, spec, s.Test)
-		if err == nil {
-			err = other.leaveOut(ctx, &v, parts[k], &a.chosen)
-		}
-		if err != nil {
-			return nil, err
+	var other leftOut
+	for k := range parts {
+		for _, way := range []struct {
+			spec *model.Spec
+			to   *leftOut
+		}{{&a.specs[k], &a.chosen}, {others[k], &other}} {
+			if way.spec == nil {
+				continue
+			}
+			way.spec.Set, way.spec.Pairs = set, s.Model.Spec.Pairs
+			of, err := New(ctx, *way.spec, s.Test)
+			if err == nil {
+				err = of.leaveOut(ctx, &v, parts[k], way.to)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
+	a.decide(others, other, set.Weights)
 	s.again = a
 	return a, nil
+}
+
+// decide takes the other choices, nil where there is none, for the parts where these have less losses on the
+// rows of the other parts that have one.
+func (a *chosenAgain) decide(others []*model.Spec, other leftOut, weights []float64) {
+	gains, sum := make([]float64, len(others)), 0.0
+	for i, part := range a.partOf {
+		if others[part] != nil {
+			gain := calibration.WeightOf(weights, i) * (a.chosen.losses[0][i] - other.losses[0][i])
+			gains[part] += gain
+			sum += gain
+		}
+	}
+	for i, part := range a.partOf {
+		if others[part] == nil || sum-gains[part] <= 0 {
+			continue
+		}
+		a.specs[part] = *others[part]
+		for at := range other.losses {
+			a.chosen.losses[at][i] = other.losses[at][i]
+		}
+		for at := range other.fields {
+			a.chosen.fields[at][i] = other.fields[at][i]
+		}
+	}
 }
 
 // leaveOut adds what fits without some folds say of their rows.
@@ -120,23 +159,47 @@ func (s *Study) leaveOut(ctx context.Context, v *Validation, folds [][]int, to *
 	return nil
 }
 
-// chooseAfresh chooses the chosen hyperparameters for other rows by a whole search. One that starts at the
-// present values, which all rows have chosen, finds too good ones: intervals of 90% then hold 0.87
-// (friedman1, 100 rows) instead of 0.90.
-func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec, error) {
+// afresh chooses the chosen hyperparameters for other rows by a whole search, or one of the candidates. A
+// search that starts at the present values, which all rows have chosen, finds too good ones: intervals of
+// 90% then hold 0.87 (friedman1, 100 rows) instead of 0.90. For few rows, if that was chosen, too, it
+// decides if features share a length scale; where its objective does not tell, other has the other way.
+// Many rows seldom change that.
+func (s *Study) afresh(ctx context.Context, set *dataset.Set) (spec model.Spec, other *model.Spec,
+	err error) {
 	if s.Candidates != nil {
-		return s.bestOf(ctx, set)
+		spec, err = s.bestOf(ctx, set)
+		return spec, nil, err
 	}
+	const fewRows = 200
 	p := tune.Problem{Spec: s.Model.Spec}
 	p.Spec.Set = set
-	for _, name := range p.Spec.Chosen {
+	names, scales := p.Spec.Searched()
+	if scales && s.Model.Set.N() <= fewRows {
+		p.Scales = tune.Either
+		names = slices.DeleteFunc(names, func(name string) bool {
+			return name == "gamma" ||
+				name == "length-scale"
+		})
+		names = append(names, "gamma")
+		p.Spec.Kernel.LengthScale = nil
+	}
+	for _, name := range names {
 		p.Over = append(p.Over, tune.Axis{Name: name})
 	}
 	r, err := tune.Run(ctx, p, tune.Settings{})
 	if err != nil {
-		return model.Spec{}, err
+		return spec, nil, err
 	}
-	return r.Spec, nil
+	if r.Undecided {
+		other = &r.Alternative.Spec
+	}
+	return r.Spec, other, nil
+}
+
+// chooseAfresh is afresh without the other way.
+func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec, error) {
+	spec, _, err := s.afresh(ctx, set)
+	return spec, err
 }
 
 // bestOf is the candidate with the least error of exact fits to other rows, without each of some folds: the

@@ -207,7 +207,8 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 func cells(spec model.Spec) []model.Spec {
 	grid, base := []model.Spec{spec}, spec
 	base.Kernel.Gamma, base.Kernel.LengthScale = 0, nil
-	for _, name := range spec.Chosen {
+	names, _ := spec.Searched()
+	for _, name := range names {
 		of := &spec
 		if name == "length-scale" && len(spec.Kernel.LengthScale) > 1 { // one for all features
 			name, of = "gamma", &base

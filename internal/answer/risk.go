@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -79,7 +80,7 @@ func (s *Study) risksOf(ctx context.Context, v *Validation, folds [][]int, each 
 		return nil, err
 	}
 	inner := make([][][][]float64, len(outer))
-	if each >= fewestPaired && set.Groups == nil && set.N() <= mostPaired {
+	if each >= fewestPaired && set.N() <= mostPaired {
 		if inner, err = s.pairs(ctx, v, folds, each); err != nil {
 			return nil, err
 		}
@@ -109,9 +110,11 @@ func (x *risk) average(set *dataset.Set, folds [][]int, each int, losses [][]flo
 	var nested []calibration.Nested
 	for first := 0; first < len(folds); first += each {
 		nested = append(nested, nestedOf(set, folds[first:][:each], losses[first:][:each],
-			x.inner[first:][:each]))
+			x.inner[first:][:each], x.se))
 	}
-	x.se, x.fall = calibration.NestedError(nested, x.se)
+	if x.se, x.fall = calibration.NestedError(nested, x.se); set.Groups != nil {
+		x.fall = 0 // few groups know it badly, and cut at 0 it is too much
+	}
 	return x
 }
 
@@ -124,8 +127,9 @@ func weightOf(set *dataset.Set) float64 {
 }
 
 // nestedOf are the means of the folds of one partition, given the losses of each fold, and inner by fold and
-// other fold.
-func nestedOf(set *dataset.Set, folds [][]int, outer [][]float64, inner [][][]float64) (
+// other fold. A fold has too few groups for a variance over them: all folds have the one of se, the standard
+// error of all rows.
+func nestedOf(set *dataset.Set, folds [][]int, outer [][]float64, inner [][][]float64, se float64) (
 	n calibration.Nested) {
 	weights := make([][]float64, len(folds))
 	for j, rows := range folds {
@@ -134,10 +138,14 @@ func nestedOf(set *dataset.Set, folds [][]int, outer [][]float64, inner [][][]fl
 		}
 	}
 	for j := range folds {
-		se, _ := calibration.StandardError(outer[j], weights[j], nil)
+		share := floats.Sum(weights[j]) / weightOf(set)
+		own := se / math.Sqrt(share)
+		if set.Groups == nil {
+			of, _ := calibration.StandardError(outer[j], weights[j], nil)
+			own = float64(of)
+		}
 		n.Outer = append(n.Outer, stat.Mean(outer[j], weights[j]))
-		n.Variance = append(n.Variance, float64(se*se))
-		n.Share = append(n.Share, floats.Sum(weights[j])/weightOf(set))
+		n.Variance, n.Share = append(n.Variance, own*own), append(n.Share, share)
 		n.Inner = append(n.Inner, make([]float64, len(folds)))
 		for l := range folds {
 			if l != j {

@@ -48,6 +48,17 @@ func (s *Spec) Hyperparameters(name string) (all []Hyperparameter, err error) {
 	return all, nil
 }
 
+// Scales is the name in Spec.Chosen for the choice between one length scale for all features and one for
+// each.
+const Scales = "scales"
+
+// Searched are the hyperparameters that were chosen, and whether it was also chosen if features share a
+// length scale.
+func (s *Spec) Searched() (names []string, scales bool) {
+	names = slices.DeleteFunc(slices.Clone(s.Chosen), func(name string) bool { return name == Scales })
+	return names, len(names) < len(s.Chosen)
+}
+
 // CompleteKernel is the kernel with its defaults, which count only the features that vary.
 func (s *Spec) CompleteKernel() kernel.Spec {
 	d := 1

@@ -22,6 +22,7 @@ const (
 	AsGiven  Scales = iota // if the specification has them
 	IfBetter               // if they err less: see timesBetter
 	Each                   // always
+	Either                 // IfBetter, but undecided where the objective alone does not tell
 )
 
 // DefaultScales is IfBetter for numbers if the kernel's width is not given. Labels gain nothing.
@@ -45,7 +46,7 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 	if err != nil || one.Cancelled {
 		return one, err
 	}
-	if scales == IfBetter && !separable(one) {
+	if scales != Each && !separable(one) {
 		return one, nil
 	}
 	settings.before = "length scales: "
@@ -65,6 +66,12 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 		}
 		better = times > 1
 	}
+	if scales != Each && (better || !known) {
+		for _, spec := range []*model.Spec{&one.Spec, &each.Spec} {
+			spec.Chosen = append(slices.Clone(spec.Chosen), model.Scales)
+		}
+	}
+	one.Undecided = scales == Either && !known
 	if scales == Each || better {
 		each.Alternative, each.Times = one, times
 		return each, nil

@@ -117,6 +117,7 @@ type Result struct {
 	// was not tried. Its error is Times as high.
 	Alternative *Result
 	Times       float64
+	Undecided   bool // between the two, see Either
 }
 
 // Bound says that a hyperparameter lies on a bound of its range, where the best value may be outside.

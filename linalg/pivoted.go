@@ -31,6 +31,8 @@ type RankOptions struct {
 	// Offset is a part of every K_ii that the tolerance excludes, such as a constant added to K: one pivot
 	// explains it.
 	Offset float64
+	// Weight, if set, multiplies the residuals of sites in the tolerances, and in the choice of pivots.
+	Weight []float64
 	// Enough, if set, is called whenever the rank has grown by a fifth; true ends the factorisation.
 	Enough func(*LowRankPlusDiag) bool
 
@@ -140,7 +142,8 @@ type factorisation struct {
 	most     int       // largest rank
 	byMemory bool      // most is what memory allows
 	floor    []float64 // of each residual
-	trace    float64   // sum of the residuals
+	weight   []float64 // of the residuals
+	trace    float64   // weighted sum of the residuals
 	size     int       // candidates of the next block
 	keys     []float64
 	order    []int
@@ -156,11 +159,17 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 		return nil, fmt.Errorf("the residuals allowed per pivot are %v, must be at least 0", o.PerRank)
 	case o.MaxRank < 0:
 		return nil, fmt.Errorf("the largest rank is %d, must be positive", o.MaxRank)
+	case o.Weight != nil && len(o.Weight) != n:
+		return nil, fmt.Errorf("there are %d weights for %d sites", len(o.Weight), n)
 	}
 	v := func() []float64 { return make([]float64, n) }
 	f := &factorisation{LowRankPlusDiag: &LowRankPlusDiag{n: n, residual: v(), diag: v()},
 		columns: k, options: o, rng: rand.New(rand.NewPCG(pivotSeed, 0)), most: n, size: minBlock,
-		floor: v(), keys: v(), order: make([]int, n), rows: make([]float64, min(panelRows(n), n)*n)}
+		floor: v(), keys: v(), order: make([]int, n), rows: make([]float64, min(panelRows(n), n)*n),
+		weight: o.Weight}
+	if f.weight == nil {
+		f.weight = slices.Repeat([]float64{1}, n)
+	}
 	if err := k.Diagonal(f.residual); err != nil {
 		return nil, err
 	}
@@ -173,9 +182,9 @@ func newFactorisation(k Columns, o RankOptions) (*factorisation, error) {
 			return nil, &PivotError{Minor: i + 1, N: n}
 		}
 		f.floor[i] = cmp.Or(o.rounding, roundingFloor) * v
-		f.trace += v
+		f.trace += f.weight[i] * v
+		f.traceK += v - o.Offset
 	}
-	f.traceK = f.trace - float64(n)*o.Offset
 	if o.MaxRank > 0 {
 		f.most = min(f.most, o.MaxRank)
 	}
@@ -246,9 +255,9 @@ func (f *factorisation) step() error {
 func (f *factorisation) sample(count int) []int {
 	f.order = f.order[:0]
 	for i, v := range f.residual {
-		if v > f.floor[i] {
+		if v > f.floor[i] && f.weight[i] > 0 {
 			f.order = append(f.order, i)
-			f.keys[i] = math.Log(1-f.rng.Float64()) / v
+			f.keys[i] = math.Log(1-f.rng.Float64()) / (f.weight[i] * v)
 		}
 	}
 	count = min(count, len(f.order))
@@ -310,7 +319,7 @@ func (f *factorisation) bestCandidate(sites []int, left []float64) int {
 	best := -1
 	for r, site := range sites {
 		if left[r] > f.floor[site] && left[r] >= minKeptResidual*f.residual[site] &&
-			(best < 0 || left[r] > left[best]) {
+			(best < 0 || f.weight[site]*left[r] > f.weight[sites[best]]*left[best]) {
 			best = r
 		}
 	}
@@ -329,9 +338,9 @@ func (f *factorisation) appendPivot(row []float64, pivot int) error {
 			left = 0
 		}
 		f.residual[i] = left
-		sum += left
+		sum += f.weight[i] * left
 	}
-	f.trace = sum - f.residual[pivot]
+	f.trace = sum - f.weight[pivot]*f.residual[pivot]
 	f.residual[pivot] = 0
 	f.append(row, pivot)
 	return nil

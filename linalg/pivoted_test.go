@@ -279,3 +279,28 @@ func TestSmallestRank(t *testing.T) {
 		}
 	}
 }
+
+// TestWeightedPivots: a factor meets its tolerance in the weighted residuals, with fewer pivots than without
+// weights; sites of weight 0 are no pivots.
+func TestWeightedPivots(t *testing.T) {
+	const n, each = 300, 1e-4
+	rng := rand.New(rand.NewPCG(3, 7))
+	k, weight := plane(n, 0.7, rng), make([]float64, n)
+	for i := range weight {
+		weight[i] = math.Max(0, math.Exp(3*rng.NormFloat64())-0.1)
+	}
+	f := mustFactorise(t, k, RankOptions{Weight: weight, PerRank: each})
+	whole := mustFactorise(t, k, RankOptions{Tol: 1e-12})
+	plain := whole.SmallestRank(weight, func(rank int, sum float64) bool { return sum <= each*float64(rank) })
+	if sum := floats.Dot(weight, f.Residual()); sum > each*float64(f.Rank()) || 4*f.Rank() > 3*plain {
+		t.Errorf("rank %d, sum %g; without weights %d", f.Rank(), sum, plain)
+	}
+	for _, site := range f.Pivots() {
+		if weight[site] == 0 {
+			t.Errorf("pivot %d has no weight", site)
+		}
+	}
+	if _, err := PivotedCholesky(t.Context(), k, RankOptions{Weight: weight[1:]}); err == nil {
+		t.Error("too few weights pass")
+	}
+}

@@ -9,10 +9,10 @@ import (
 )
 
 // Sizes of the eigenvalue problem behind the start value. A quarter of the sites suffices (M03 appendix A.2),
-// and so do 512.
+// and so do 256.
 const (
 	fewSites     = 64
-	enoughSites  = 512
+	enoughSites  = 256
 	subsetFactor = 4
 
 	typicalSites = 16 // sites whose mean response approximates that of all

@@ -41,7 +41,7 @@ const (
 	fineFrom = 700
 
 	// fineTol is the residual, relative to K, that a quarter of the highest rank must reach there; at the
-	// highest rank usualResidual will do. Settle truncates the factor, which goes on to exactTol if it can.
+	// highest rank usualResidual will do. The factor goes on to DefaultRankTol if it can.
 	fineTol = 0.03
 
 	// worthNewton is worthRank for losses that are not quadratic: a product with the Jacobian of sweeps takes
@@ -175,7 +175,7 @@ func chooseFine(ctx context.Context, m *Model) (linalg.Kernel, error) {
 		Offset: m.Spec.Kernel.Constant})
 	if err == nil {
 		var k linalg.Kernel
-		k, err = factorise(ctx, m, exactTol, most)
+		k, err = factorise(ctx, m, DefaultRankTol, most)
 		var short *linalg.RankError
 		if errors.As(err, &short) && short.Residual <= usualResidual {
 			k, err = jittered(m, short.Factor), nil

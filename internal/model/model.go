@@ -119,7 +119,7 @@ type Model struct {
 	reason    string                // why Auto took the low-rank engine
 	grown     bool                  // the rank of the factor is an estimate (enough)
 	byBound   bool                  // the rank must satisfy the bound
-	fine      bool                  // the factor is one of few sites, see settleByBound
+	fine      bool                  // the factor is one of few sites, see settleByWeight
 	ofBound   float64               // the rank's error as a fraction of its bound (Settle); 0: unknown
 	limited   bool                  // MaxRank or memory made the factor too coarse
 	notes     []string              // deviations from the specification

@@ -45,6 +45,7 @@ func (a *app) loadData(o *options, path string) *dataset.Set {
 	place := a.tasks.place(path)
 	a.reads(place)
 	set := steps.Must(dataset.Load(place, o.readOptions(a.console.In)))
+	limitGarbage(o.maxMemory)
 	if set.N() < 3 {
 		refuse("%s: %d rows are too few: at least 3 are needed, and some 20 for errors "+
 			"that tell something", path, set.N())
@@ -185,26 +186,27 @@ func row(a *app, s *answer.Study, q answer.Question) *report.Answer {
 	return e
 }
 
-// largeModel is the memory of a model above which GOGC is largeModelGC.
+// Garbage may take someGarbage bytes, or a share of the memory of large data or a large model, in per cent.
+// Above largeModel the memory of its construction is freed.
 const (
+	someGarbage  = 8 << 20
 	largeModel   = 64 << 20
 	largeModelGC = 10
 )
 
-// limitGarbage limits garbage with a large model, and total memory by --max-memory. Collections are cheap:
-// such models are a few arrays of numbers. First it frees the memory of the model's construction: up to half
-// of a low-rank factor.
+// limitGarbage limits garbage with large data or a large model, and total memory by --max-memory. Collections
+// are cheap: these are a few arrays of numbers. First it frees the memory of the model's construction: up to
+// half of a low-rank factor.
 func limitGarbage(limit int64) {
 	if limit > 0 {
 		debug.SetMemoryLimit(limit)
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	if m.HeapAlloc <= largeModel {
-		return
-	}
 	if _, set := os.LookupEnv("GOGC"); !set {
-		debug.SetGCPercent(largeModelGC)
+		debug.SetGCPercent(min(100, max(largeModelGC, int(100*someGarbage/m.HeapAlloc))))
 	}
-	debug.FreeOSMemory()
+	if m.HeapAlloc > largeModel {
+		debug.FreeOSMemory()
+	}
 }

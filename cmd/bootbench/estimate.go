@@ -123,7 +123,7 @@ func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) {
 	}
 	drawn := order[:size]
 	slices.Sort(drawn)
-	p.spec.Set, p.others = set.Subset(drawn), set.Subset(order[size:])
+	p.spec.Set, p.others = set.Split(drawn, order[size:])
 	if p.spec.Set.RowNames == nil {
 		for _, row := range drawn {
 			p.spec.Set.RowNames = append(p.spec.Set.RowNames, strconv.Itoa(row+1))

@@ -27,6 +27,7 @@ func (o *options) loadInputs(a *app, data *dataset.Encoding) *dataset.Inputs {
 	place := a.tasks.place(o.inputs)
 	a.reads(place)
 	in := steps.Must(data.LoadInputs(place, o.readOptions(a.console.In)))
+	limitGarbage(o.maxMemory)
 	if place != o.inputs {
 		in.Name = o.inputs
 	}

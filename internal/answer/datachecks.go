@@ -98,8 +98,11 @@ var codes = []float64{99, 999, 9999, 99999, 999999}
 func missingCodes(set *dataset.Set) (all report.Checks) {
 	isCode := func(v float64) bool { return slices.Contains(codes, math.Abs(v)) }
 	check := func(name string, values []float64) {
+		if !slices.ContainsFunc(values, isCode) {
+			return
+		}
 		others := slices.DeleteFunc(slices.Clone(values), isCode)
-		if len(others) < 2 || len(others) == len(values) {
+		if len(others) < 2 {
 			return
 		}
 		low, high := floats.Min(others), floats.Max(others)
@@ -112,8 +115,10 @@ func missingCodes(set *dataset.Set) (all report.Checks) {
 			}
 		}
 	}
+	var values []float64
 	for j, name := range set.Features {
-		check(name, columnOf(set, j, 1))
+		values = columnOf(values, set, j, 1)
+		check(name, values)
 	}
 	for _, c := range set.Columns {
 		if c.Levels == nil {
@@ -133,8 +138,9 @@ func counts(values []float64) map[float64]int {
 	return count
 }
 
-// columnOf is every row of a feature, or every second and so on.
-func columnOf(set *dataset.Set, j, step int) (values []float64) {
+// columnOf is every row of a feature, or every second and so on, in the place of values.
+func columnOf(values []float64, set *dataset.Set, j, step int) []float64 {
+	values = values[:0]
 	for i := 0; i < set.N(); i += step {
 		values = append(values, set.X.At(i, j))
 	}
@@ -176,9 +182,9 @@ func leaks(set *dataset.Set) (all report.Checks) {
 		if !canLeak(y, c.Levels != nil, set.D()) {
 			continue
 		}
-		ranks := ranksOf(y)
+		ranks, x := ranksOf(y), []float64(nil)
 		for j, name := range set.Features {
-			x := columnOf(set, j, step)
+			x = columnOf(x, set, j, step)
 			if c.Levels != nil {
 				if wrong := neighbourError(x, y); leaksError(wrong, len(y)) {
 					all = append(all, report.Leak.Check(wrong, cure,

@@ -152,8 +152,11 @@ func (s *Set) Varying() (count int) {
 }
 
 // Subset copies the examples with the given row numbers (from 0), in that order and as often as given.
-func (s *Set) Subset(rows []int) *Set {
-	sub, x := *s, s.Design().Gather(rows)
+func (s *Set) Subset(rows []int) *Set { return s.with(s.Design().Gather(rows), rows) }
+
+// with are the examples with the given row numbers and these features.
+func (s *Set) with(x linalg.Design, rows []int) *Set {
+	sub := *s
 	sub.X, sub.Sparse = x.X, x.Sparse
 	sub.RowNames, sub.Weights, sub.Columns = gather(s.RowNames, rows), gather(s.Weights, rows),
 		slices.Clone(s.Columns)
@@ -164,6 +167,38 @@ func (s *Set) Subset(rows []int) *Set {
 		*part = renumber(gather(*part, rows))
 	}
 	return &sub
+}
+
+// top is a view of the first n rows of the features.
+func (s *Set) top(n int) linalg.Design {
+	x := s.X
+	x.Rows, x.Data = n, x.Data[:min(len(x.Data), n*x.Stride)]
+	return linalg.Design{X: x}
+}
+
+// Split divides the examples into those of two lists of row numbers, which together are all. The dense
+// features of the second take the place of this set's, which is lost.
+func (s *Set) Split(rows, others []int) (some, rest *Set) {
+	some = s.Subset(rows)
+	if s.Sparse != nil {
+		return some, s.Subset(others)
+	}
+	from, kept := slices.Concat(others, rows), make([]float64, s.D())
+	for first := range from { // along the cycles of a permutation
+		if from[first] == first || from[first] < 0 {
+			continue
+		}
+		copy(kept, s.X.Row(first))
+		at := first
+		for from[at] != first {
+			next := from[at]
+			copy(s.X.Row(at), s.X.Row(next))
+			at, from[at] = next, -1
+		}
+		copy(s.X.Row(at), kept)
+		from[at] = -1
+	}
+	return some, s.with(s.top(len(others)), others)
 }
 
 // gather copies the elements of a list with the given numbers; nil stays nil.
@@ -202,13 +237,16 @@ func renumber[T comparable](parts []T) (numbers []int) {
 	return numbers
 }
 
-// Head returns a copy of the first n examples, or of all if there are fewer.
+// Head is a view of the first n examples, or of all if there are fewer.
 func (s *Set) Head(n int) *Set {
 	rows := make([]int, max(0, min(n, s.N())))
 	for i := range rows {
 		rows[i] = i
 	}
-	return s.Subset(rows)
+	if s.Sparse != nil {
+		return s.Subset(rows)
+	}
+	return s.with(s.top(len(rows)), rows)
 }
 
 // numbered are n names: a prefix and the numbers from 1.

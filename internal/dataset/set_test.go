@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -99,5 +100,35 @@ func TestNew(t *testing.T) {
 	} {
 		_, err := New(c.x, c.y)
 		wantError(t, err, c.says)
+	}
+}
+
+// TestSplit: the two parts of a set are the rows of two lists, copied or moved, and a head is its first rows.
+func TestSplit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := 2; n < 40; n++ {
+		x, y := linalg.NewMatrix(n, 2), make([]float64, n)
+		for i := range y {
+			x.Row(i)[0], x.Row(i)[1], y[i] = float64(i), float64(-i), float64(10*i)
+		}
+		set := testutil.Must(New(x, y))(t)
+		set.Weights, set.Groups = y, make([]int, n)
+		order, size := rng.Perm(n), 1+rng.IntN(n-1)
+		some, rest := set.Split(order[:size], order[size:])
+		for k, row := range order {
+			at, i := some, k
+			if k >= size {
+				at, i = rest, k-size
+			}
+			v := float64(row)
+			if !slices.Equal(at.X.Row(i), []float64{v, -v}) || at.Columns[0].Y[i] != 10*v ||
+				at.Weights[i] != 10*v {
+				t.Fatalf("%d of %d rows: row %d of %v is %v", size, n, k, order, at.X.Row(i))
+			}
+		}
+		if some.N() != size || rest.N() != n-size || rest.Head(3).N() != min(3, n-size) ||
+			!slices.Equal(rest.Head(3).X.Row(0), rest.X.Row(0)) {
+			t.Errorf("%d and %d rows, and a head of %d", some.N(), rest.N(), rest.Head(3).N())
+		}
 	}
 }

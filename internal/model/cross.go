@@ -70,41 +70,48 @@ func standardized(in linalg.Design, transform *dataset.Standardizer) (linalg.Des
 
 // walk calls f with the kernel rows of new inputs, batch after batch: with a factor, with their coordinates.
 func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64) error) error {
-	if err := in.Design().Check(); err != nil {
-		return InputError(fmt.Errorf("new inputs: %w", err))
-	}
-	width := max(1, len(k.chosen))
-	all, batch := make([]int, in.N()), InputsAtATime(in.N(), width)
-	for i := range all {
-		all[i] = i
-	}
-	rows := make([]float64, batch*width)
-	for some := range slices.Chunk(all, batch) {
-		to := blas64.General{Rows: len(some), Cols: len(k.chosen), Stride: width,
-			Data: rows[:len(some)*width]}
-		if err := k.rows(in.Design().Gather(some), to); err != nil {
-			return InputError(fmt.Errorf("new inputs from row %d on: %w", some[0]+1, err))
+	width, rows := max(1, len(k.chosen)), []float64(nil)
+	return k.batches(in, width, func(first int, x linalg.Design) (err error) {
+		if rows == nil {
+			rows = make([]float64, x.N()*width)
+		}
+		to := blas64.General{Rows: x.N(), Cols: len(k.chosen), Stride: width, Data: rows[:x.N()*width]}
+		if k.inputs == nil {
+			err = k.take(x.X, to)
+		} else {
+			err = k.inputs.Cross(x, to)
+		}
+		if err != nil {
+			return InputError(fmt.Errorf("new inputs from row %d on: %w", first+1, err))
 		}
 		if k.factor != nil {
 			k.factor.Coordinates(to.Data)
 		}
-		if err := f(some[0], to.Data); err != nil {
+		return f(first, to.Data)
+	})
+}
+
+// batches calls f with the standardised features of new inputs, batch after batch, of which each input takes
+// width further numbers.
+func (k *inputKernel) batches(in *dataset.Inputs, width int, f func(first int, x linalg.Design) error) error {
+	const copies = 3 // of features: with those of a kernel that prepares them
+	if err := in.Design().Check(); err != nil {
+		return InputError(fmt.Errorf("new inputs: %w", err))
+	}
+	all := make([]int, in.N())
+	for i := range all {
+		all[i] = i
+	}
+	for some := range slices.Chunk(all, InputsAtATime(in.N(), width+copies*in.X.Cols)) {
+		x, err := standardized(in.Design().Gather(some), k.transform)
+		if err != nil {
+			return InputError(fmt.Errorf("new inputs from row %d on: %w", some[0]+1, err))
+		}
+		if err := f(some[0], x); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// rows writes the kernel rows of new inputs.
-func (k *inputKernel) rows(in linalg.Design, to blas64.General) error {
-	if k.inputs == nil {
-		return k.take(in.X, to)
-	}
-	in, err := standardized(in, k.transform)
-	if err != nil {
-		return err
-	}
-	return k.inputs.Cross(in, to)
 }
 
 // take reads the features of new inputs as their kernel with every example.
@@ -187,19 +194,14 @@ func PriorVariances(m *Model, in *dataset.Inputs) ([]float64, error) {
 
 // diagonal is K(x, x) at new inputs, without the jitter.
 func (k *inputKernel) diagonal(in *dataset.Inputs) ([]float64, error) {
-	x, err := standardized(in.Design(), k.transform)
-	if err != nil {
-		return nil, err
-	}
-	prepared, err := k.spec.Prepare(x)
-	if err != nil {
-		return nil, err
-	}
 	out := make([]float64, in.N())
-	if err := prepared.Diagonal(out); err != nil {
-		i := slices.IndexFunc(out, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
-		return nil, fmt.Errorf("kernel %v of new row %d with itself is not finite: its features are too far "+
-			"from the training data", k.spec.Kind, i+1)
-	}
-	return out, nil
+	return out, k.batches(in, 1, func(first int, x linalg.Design) error {
+		prepared, err := k.spec.Prepare(x)
+		if err == nil && prepared.Diagonal(out[first:][:x.N()]) != nil {
+			i := slices.IndexFunc(out, func(v float64) bool { return math.IsInf(v, 0) || math.IsNaN(v) })
+			err = fmt.Errorf("kernel %v of new row %d with itself is not finite: its features are too far "+
+				"from the training data", k.spec.Kind, i+1)
+		}
+		return err
+	})
 }

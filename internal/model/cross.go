@@ -94,7 +94,7 @@ func (k *inputKernel) walk(in *dataset.Inputs, f func(first int, rows []float64)
 // batches calls f with the standardised features of new inputs, batch after batch, of which each input takes
 // width further numbers.
 func (k *inputKernel) batches(in *dataset.Inputs, width int, f func(first int, x linalg.Design) error) error {
-	const copies = 3 // of features: with those of a kernel that prepares them
+	const copies = 2 // of features: standardised, and prepared by the kernel
 	if err := in.Design().Check(); err != nil {
 		return InputError(fmt.Errorf("new inputs: %w", err))
 	}
@@ -103,7 +103,13 @@ func (k *inputKernel) batches(in *dataset.Inputs, width int, f func(first int, x
 		all[i] = i
 	}
 	for some := range slices.Chunk(all, InputsAtATime(in.N(), width+copies*in.X.Cols)) {
-		x, err := standardized(in.Design().Gather(some), k.transform)
+		part := in.Design()
+		if x := &part.X; part.Sparse != nil {
+			part = part.Gather(some)
+		} else {
+			x.Rows, x.Data = len(some), x.Data[some[0]*x.Stride:]
+		}
+		x, err := standardized(part, k.transform)
 		if err != nil {
 			return InputError(fmt.Errorf("new inputs from row %d on: %w", some[0]+1, err))
 		}

@@ -46,7 +46,7 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 	if err != nil || one.Cancelled {
 		return one, err
 	}
-	if scales != Each && !separable(one) {
+	if scales != Each && !separable(one, scales) {
 		return one, nil
 	}
 	settings.before = "length scales: "
@@ -81,9 +81,13 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 }
 
 // separable reports whether a choice with one length scale may become one with a length scale for each
-// feature that varies: whether there are enough examples, and derivatives.
-func separable(one *Result) bool {
-	const examples = 5 // for each feature: with fewer, no observed gain was significant
+// feature that varies: whether there are enough examples, and derivatives. Either is for parts of rows that
+// were enough.
+func separable(one *Result, scales Scales) bool {
+	examples := 5 // for each feature: with fewer, no observed gain was significant
+	if scales == Either {
+		examples = 4
+	}
 	set := one.Spec.Set
 	return len(one.Path) > 0 && one.Spec.Kernel.Scaled() && len(one.Spec.Kernel.LengthScale) <= 1 &&
 		set.Sparse == nil && set.Groups == nil && set.Varying() > 1 &&

@@ -58,9 +58,6 @@ func (s *Study) chooseAgain(ctx context.Context, seed uint64) (*chosenAgain, err
 	}
 	a := &chosenAgain{parts: min(each, choicesOf(set.N(), len(s.Model.Functions))),
 		partOf: make([]int, set.N())}
-	if err := s.leaveOut(ctx, &v, folds, &a.model); err != nil {
-		return nil, err
-	}
 	parts := make([][][]int, a.parts)
 	for r, rows := range folds {
 		part := partOfFold(r, each, a.parts)
@@ -69,11 +66,23 @@ func (s *Study) chooseAgain(ctx context.Context, seed uint64) (*chosenAgain, err
 			a.partOf[i] = part
 		}
 	}
-	others, failed := make([]*model.Spec, a.parts), make([]error, a.parts)
-	a.specs = make([]model.Spec, a.parts)
+	if err := s.leaveOut(ctx, &v, folds, &a.model); err != nil {
+		return nil, err
+	}
+	if err := a.choose(ctx, s, &v, parts); err != nil {
+		return nil, err
+	}
+	s.again = a
+	return a, nil
+}
+
+// choose chooses without each part, given by its folds, and judges the folds.
+func (a *chosenAgain) choose(ctx context.Context, s *Study, v *Validation, parts [][][]int) error {
+	a.specs = make([]model.Spec, len(parts))
+	others, failed := make([]*model.Spec, len(parts)), make([]error, len(parts))
 	blas.SingleThreaded(func() {
-		linalg.Parallel(a.parts, func(k int) {
-			a.specs[k], failed[k] = s.chosenFor(ctx, without(set, slices.Concat(parts[k]...)),
+		linalg.Parallel(len(parts), func(k int) {
+			a.specs[k], failed[k] = s.chosenFor(ctx, without(s.Model.Set, slices.Concat(parts[k]...)),
 				func(ctx context.Context, set *dataset.Set) (spec model.Spec, err error) {
 					spec, others[k], err = s.afresh(ctx, set)
 					return spec, err
@@ -81,30 +90,33 @@ func (s *Study) chooseAgain(ctx context.Context, seed uint64) (*chosenAgain, err
 		})
 	})
 	if err := cmp.Or(ctx.Err(), cmp.Or(failed...)); err != nil {
-		return nil, err
+		return err
 	}
 	var other leftOut
-	for k := range parts {
-		for _, way := range []struct {
-			spec *model.Spec
-			to   *leftOut
-		}{{&a.specs[k], &a.chosen}, {others[k], &other}} {
-			if way.spec == nil {
-				continue
-			}
-			way.spec.Set, way.spec.Pairs = set, s.Model.Spec.Pairs
-			of, err := New(ctx, *way.spec, s.Test)
-			if err == nil {
-				err = of.leaveOut(ctx, &v, parts[k], way.to)
-			}
-			if err != nil {
-				return nil, err
-			}
+	for k, folds := range parts {
+		if err := s.judgeSpec(ctx, v, a.specs[k], folds, &a.chosen); err != nil {
+			return err
+		}
+		if others[k] == nil {
+			continue
+		}
+		if err := s.judgeSpec(ctx, v, *others[k], folds, &other); err != nil {
+			return err
 		}
 	}
-	a.decide(others, other, set.Weights)
-	s.again = a
-	return a, nil
+	a.decide(others, other, s.Model.Set.Weights)
+	return nil
+}
+
+// judgeSpec adds what fits of a specification to the study's rows without some folds say of these.
+func (s *Study) judgeSpec(ctx context.Context, v *Validation, spec model.Spec, folds [][]int,
+	to *leftOut) error {
+	spec.Set, spec.Pairs = s.Model.Set, s.Model.Spec.Pairs
+	of, err := New(ctx, spec, s.Test)
+	if err != nil {
+		return err
+	}
+	return of.leaveOut(ctx, v, folds, to)
 }
 
 // decide takes the other choices, nil where there is none, for the parts where these have less losses on the
@@ -177,8 +189,7 @@ func (s *Study) afresh(ctx context.Context, set *dataset.Set) (spec model.Spec, 
 	if scales && s.Model.Set.N() <= fewRows {
 		p.Scales = tune.Either
 		names = slices.DeleteFunc(names, func(name string) bool {
-			return name == "gamma" ||
-				name == "length-scale"
+			return slices.Contains([]string{"gamma", "length-scale"}, name)
 		})
 		names = append(names, "gamma")
 		p.Spec.Kernel.LengthScale = nil
@@ -226,9 +237,8 @@ func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, 
 }
 
 // errorsAlong are the errors of the candidates of a path (Paths) on other rows.
-func (s *Study) errorsAlong(ctx context.Context, set *dataset.Set, path []int,
-	v Validation) (errors []float64,
-	err error) {
+func (s *Study) errorsAlong(ctx context.Context, set *dataset.Set, path []int, v Validation) (
+	errors []float64, err error) {
 	var studies []*Study
 	var factors []float64
 	for _, at := range path {

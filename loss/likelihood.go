@@ -52,9 +52,15 @@ func (l Probit) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, varianc
 	return tiltConcave(l, c, h, y, k)
 }
 
+// derivatives have the asymptotic series of the second one where its terms cancel.
 func (Probit) derivatives(f, y float64) (first, second float64) {
-	r := normal.Hazard(y * f)
-	return -y * r, r * (y*f + r)
+	const far = -200
+	z := y * f
+	r := normal.Hazard(z)
+	if second = r * (z + r); z < far {
+		second = 1 - 1/(z*z) + 6/(z*z*z*z)
+	}
+	return -y * r, second
 }
 
 // Site takes labels -1 or +1.
@@ -99,11 +105,13 @@ const (
 	mostTilt       = 1 << 15
 	tiltNegligible = 42   // exponent below the mode
 	trustedChange  = 3e-5 // the change whose square is the error
+	manyBends      = 4    // how much larger the step from 0 must be than the one from the mode
 )
 
 // tiltConcave is TiltedMoments of a log-concave likelihood. The posterior has one mode and falls from it at
 // least as fast as exp(-c/2 (f-mode)^2). It is integrated by the trapezoid rule in t, f = mode + width sinh
-// t. The rule converges faster than any power of its step: the error is about the square of the last change.
+// t, or, if the mode is many times as far from 0 as the likelihood bends there, f = bend sinh t. The rule
+// converges faster than any power of its step: the error is about the square of the last change.
 func tiltConcave(l concave, c, h float64, y, k []float64) (logZ, mean, variance float64) {
 	if counts.IsEmpty(k) {
 		return 0, h, 1 / c
@@ -119,17 +127,20 @@ func tiltConcave(l concave, c, h float64, y, k []float64) (logZ, mean, variance 
 	}
 	mode, width := peak(l, c, h, y, k)
 	top := log(mode)
-	step := maxTiltStep
+	step, from, unit := maxTiltStep, mode, width
 	if log(0) >= top-tiltNegligible { // resolve the curvature of the likelihood
 		bend := 1 / math.Sqrt(c+floats.Sum(k))
 		step = min(step, 2*bend/(bend+math.Abs(mode)))
+		if far := maxTiltStep * width / (width + math.Abs(mode)); far > manyBends*step {
+			step, from, unit = far, 0, bend
+		}
 	}
-	last := math.Asinh(tiltReach/(math.Sqrt(c)*width) + 1)
-	var sums [3]float64 // of the density and its first moments about the mode, in widths
+	last := math.Asinh((tiltReach/math.Sqrt(c)+math.Abs(mode-from))/unit + 1)
+	var sums [3]float64 // of the density and its first moments about from, in units
 	add := func(t float64) bool {
 		up := math.Exp(t)
 		off := 0.5 * (up - 1/up)
-		v := log(mode+width*off) - top
+		v := log(from+unit*off) - top
 		weight := math.Exp(v) * 0.5 * (up + 1/up)
 		sums[0] += weight
 		sums[1] += weight * off
@@ -163,7 +174,7 @@ func tiltConcave(l concave, c, h float64, y, k []float64) (logZ, mean, variance 
 		}
 		first = 0.5 * step
 	}
-	return top + math.Log(z*width) + 0.5*math.Log(c/(2*math.Pi)), mode + width*m, width * width * s
+	return top + math.Log(z*unit) + 0.5*math.Log(c/(2*math.Pi)), from + unit*m, unit * unit * s
 }
 
 // peak is the mode of a log-concave posterior, to a hundredth of its width: the proximal map (T3).

@@ -5,10 +5,11 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+	"pgregory.net/rapid"
+
 	"bootbench/loss/internal/normal"
 	"bootbench/resample"
-
-	"pgregory.net/rapid"
 )
 
 // noiseLikelihood is the Gaussian likelihood of a noise variance, by the quadrature of
@@ -96,6 +97,29 @@ func tilted(l Likelihood, c, h float64, y, k []float64, fine float64) (logZ, mea
 	mean = over(func(f float64) float64 { return f }) / z
 	variance = over(func(f float64) float64 { return (f - mean) * (f - mean) }) / z
 	return top + math.Log(z), mean, variance
+}
+
+// TestTiltedWide: under a wide prior a label only cuts the posterior off at 0, which leaves the moments of a
+// truncated Gaussian variable.
+func TestTiltedWide(t *testing.T) {
+	for name, of := range likelihoods() {
+		for _, c := range []float64{1e-24, 1e-100} {
+			for _, a := range []float64{-4, -0.7, 0, 0.3, 2, 8} {
+				y, sd := of.targets, 1/math.Sqrt(c)
+				logZ, mean, variance := of.l.TiltedMoments(c, y[0]*a*sd, y, []float64{1, 0})
+				mills := distuv.UnitNormal.Prob(a) / distuv.UnitNormal.CDF(a)
+				for what, pair := range map[string][2]float64{
+					"log Z":    {logZ, math.Log(distuv.UnitNormal.CDF(a))},
+					"mean":     {mean, y[0] * (a + mills) * sd},
+					"variance": {variance, (1 - mills*(mills+a)) * sd * sd},
+				} {
+					if math.Abs(pair[0]-pair[1]) > 1e-8*math.Abs(pair[1])+1e-12 {
+						t.Errorf("%s, c %g, h at %v: %s %v, want %v", name, c, a, what, pair[0], pair[1])
+					}
+				}
+			}
+		}
+	}
 }
 
 // TestTiltedMoments holds log Z, mean and variance to plain quadrature, within

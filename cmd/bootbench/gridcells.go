@@ -83,19 +83,14 @@ func (g *grid) validate(s *answer.Study, i int) report.GridCell {
 	if len(s.Model.Functions) == 1 && s.Model.Gram() != nil {
 		path = g.path(i)
 	}
-	var all []*report.Answer
-	if len(path) == 1 {
-		all = append(all, steps.Must(s.CrossValidate(g.app.ctx, g.folds())))
-		if all[0].Status != answer.Complete { // incomplete folds are not kept
-			steps.Check(g.app.ctx.Err())
+	studies := []*answer.Study{s}
+	if len(path) > 1 {
+		studies = nil
+		for _, at := range path {
+			studies = append(studies, g.study(g.cells[at].problem))
 		}
-	} else {
-		studies, factors := make([]*answer.Study, len(path)), make([]float64, len(path))
-		for k, at := range path {
-			studies[k], factors[k] = g.study(g.cells[at].problem), g.cells[at].c()/g.cells[path[0]].c()
-		}
-		all = steps.Must(answer.CrossValidatePath(g.app.ctx, studies, factors, g.folds()))
 	}
+	all := steps.Must(answer.CrossValidatePath(g.app.ctx, studies, g.folds())) // no incomplete folds
 	for k, at := range path {
 		examples := &report.Examples{Each: all[k].Examples.Each, Weights: s.Model.Set.Weights}
 		all[k].Points, all[k].Calibration = nil, nil // not in tables

@@ -25,17 +25,17 @@ import (
 type leftOut struct{ losses, fields [][]float64 }
 
 // chosenAgain is what fits say of the rows that they lack: of the model, and of models that were chosen
-// without whole parts of the rows, each of some of the folds.
+// without whole coarse folds, each of some of the folds.
 type chosenAgain struct {
 	model, chosen leftOut
-	specs         []model.Spec // chosen without each part
-	parts         int
-	partOf        []int // of each row; nil: unknown
+	specs         []model.Spec // chosen without each coarse fold
+	folds         int          // coarse ones
+	foldOf        []int        // the coarse fold of each row; nil: unknown
 }
 
-// choicesOf is the number of parts without which a choice is made again, fewer for many rows or functions to
-// save time.
-func choicesOf(rows, functions int) int {
+// coarseFolds is the number of folds without which a choice is made again, fewer for many rows or functions
+// to save time.
+func coarseFolds(rows, functions int) int {
 	const fewest, work = 3, 1600
 	if functions > riskFolds {
 		return fewest
@@ -43,8 +43,8 @@ func choicesOf(rows, functions int) int {
 	return max(fewest, min(riskFolds, work/rows))
 }
 
-// partOfFold is the part of a fold of a partition.
-func partOfFold(fold, folds, parts int) int { return ((fold+1)*parts - 1) / folds }
+// coarseFold is the coarse fold that has a fold of a partition.
+func coarseFold(fold, folds, coarse int) int { return ((fold+1)*coarse - 1) / folds }
 
 // chooseAgain computes these once.
 func (s *Study) chooseAgain(ctx context.Context, seed uint64) (*chosenAgain, error) {
@@ -56,33 +56,33 @@ func (s *Study) chooseAgain(ctx context.Context, seed uint64) (*chosenAgain, err
 	if err != nil {
 		return nil, err
 	}
-	a := &chosenAgain{parts: min(each, choicesOf(set.N(), len(s.Model.Functions))),
-		partOf: make([]int, set.N())}
-	parts := make([][][]int, a.parts)
+	a := &chosenAgain{folds: min(each, coarseFolds(set.N(), len(s.Model.Functions))),
+		foldOf: make([]int, set.N())}
+	coarse := make([][][]int, a.folds)
 	for r, rows := range folds {
-		part := partOfFold(r, each, a.parts)
-		parts[part] = append(parts[part], rows)
+		k := coarseFold(r, each, a.folds)
+		coarse[k] = append(coarse[k], rows)
 		for _, i := range rows {
-			a.partOf[i] = part
+			a.foldOf[i] = k
 		}
 	}
 	if err := s.leaveOut(ctx, &v, folds, &a.model); err != nil {
 		return nil, err
 	}
-	if err := a.choose(ctx, s, &v, parts); err != nil {
+	if err := a.choose(ctx, s, &v, coarse); err != nil {
 		return nil, err
 	}
 	s.again = a
 	return a, nil
 }
 
-// choose chooses without each part, given by its folds, and judges the folds.
-func (a *chosenAgain) choose(ctx context.Context, s *Study, v *Validation, parts [][][]int) error {
-	a.specs = make([]model.Spec, len(parts))
-	others, failed := make([]*model.Spec, len(parts)), make([]error, len(parts))
+// choose chooses without each coarse fold, given by its folds, and judges these.
+func (a *chosenAgain) choose(ctx context.Context, s *Study, v *Validation, coarse [][][]int) error {
+	a.specs = make([]model.Spec, len(coarse))
+	others, failed := make([]*model.Spec, len(coarse)), make([]error, len(coarse))
 	blas.SingleThreaded(func() {
-		linalg.Parallel(len(parts), func(k int) {
-			a.specs[k], failed[k] = s.chosenFor(ctx, without(s.Model.Set, slices.Concat(parts[k]...)),
+		linalg.Parallel(len(coarse), func(k int) {
+			a.specs[k], failed[k] = s.chosenFor(ctx, without(s.Model.Set, slices.Concat(coarse[k]...)),
 				func(ctx context.Context, set *dataset.Set) (spec model.Spec, err error) {
 					spec, others[k], err = s.afresh(ctx, set)
 					return spec, err
@@ -93,7 +93,7 @@ func (a *chosenAgain) choose(ctx context.Context, s *Study, v *Validation, parts
 		return err
 	}
 	var other leftOut
-	for k, folds := range parts {
+	for k, folds := range coarse {
 		if err := s.judgeSpec(ctx, v, a.specs[k], folds, &a.chosen); err != nil {
 			return err
 		}
@@ -119,22 +119,22 @@ func (s *Study) judgeSpec(ctx context.Context, v *Validation, spec model.Spec, f
 	return of.leaveOut(ctx, v, folds, to)
 }
 
-// decide takes the other choices, nil where there is none, for the parts where these have less losses on the
-// rows of the other parts that have one.
+// decide takes the other choices, nil where there is none, for the coarse folds where these have less
+// losses on the rows of the other ones that have one.
 func (a *chosenAgain) decide(others []*model.Spec, other leftOut, weights []float64) {
 	gains, sum := make([]float64, len(others)), 0.0
-	for i, part := range a.partOf {
-		if others[part] != nil {
+	for i, fold := range a.foldOf {
+		if others[fold] != nil {
 			gain := calibration.WeightOf(weights, i) * (a.chosen.losses[0][i] - other.losses[0][i])
-			gains[part] += gain
+			gains[fold] += gain
 			sum += gain
 		}
 	}
-	for i, part := range a.partOf {
-		if others[part] == nil || sum-gains[part] <= 0 {
+	for i, fold := range a.foldOf {
+		if others[fold] == nil || sum-gains[fold] <= 0 {
 			continue
 		}
-		a.specs[part] = *others[part]
+		a.specs[fold] = *others[fold]
 		for at := range other.losses {
 			a.chosen.losses[at][i] = other.losses[at][i]
 		}
@@ -207,12 +207,6 @@ func (s *Study) afresh(ctx context.Context, set *dataset.Set) (spec model.Spec, 
 	return r.Spec, other, nil
 }
 
-// chooseAfresh is afresh without the other way.
-func (s *Study) chooseAfresh(ctx context.Context, set *dataset.Set) (model.Spec, error) {
-	spec, _, err := s.afresh(ctx, set)
-	return spec, err
-}
-
 // bestOf is the candidate with the least error of exact fits to other rows, without each of some folds: the
 // first of equals.
 func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, err error) {
@@ -240,7 +234,6 @@ func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, 
 func (s *Study) errorsAlong(ctx context.Context, set *dataset.Set, path []int, v Validation) (
 	errors []float64, err error) {
 	var studies []*Study
-	var factors []float64
 	for _, at := range path {
 		spec := s.Candidates[at]
 		spec.Set, spec.FitsAlone = set, true
@@ -255,32 +248,19 @@ func (s *Study) errorsAlong(ctx context.Context, set *dataset.Set, path []int, v
 			return nil, err
 		}
 		studies = append(studies, one)
-		factors = append(factors, loss.TraitsOf(spec.Loss).C/loss.TraitsOf(s.Candidates[path[0]].Loss).C)
 	}
-	var all []*report.Answer
-	first := studies[0]
-	if len(path) > 1 && !first.several() && first.Model.Gram() != nil &&
-		loss.TraitsOf(first.Model.Loss).Margin {
-		all, err = CrossValidatePath(ctx, studies, factors, v)
-	}
-	for _, one := range studies[len(all):] {
-		a, failed := one.CrossValidate(ctx, v)
-		if err = cmp.Or(err, failed); err != nil {
-			break
-		}
-		all = append(all, a)
-	}
+	all, err := CrossValidatePath(ctx, studies, v)
 	for _, a := range all {
 		errors = append(errors, float64(a.Error))
 	}
 	return errors, err
 }
 
-// ofAllRows is the part of what a choice without each of K parts adds to errors that a choice by all rows
+// ofAllRows is the part of what a choice without each of K folds adds to errors that a choice by all rows
 // does: half is how much too low errors on rows that chose are, for any K; half is how much the chosen
 // model errs more, which a K-th fewer rows raise by K/(K - 1).
-func ofAllRows(parts int) float64 {
-	k := float64(parts)
+func ofAllRows(folds int) float64 {
+	k := float64(folds)
 	return 2 * (k - 1) / (2*k - 1)
 }
 
@@ -292,23 +272,23 @@ func (s *Study) correct(found []*risk, a *chosenAgain) {
 	for k, x := range found {
 		again, plain := a.chosen.losses[k], a.model.losses[k]
 		x.again = floats.SubTo(make([]float64, len(x.each)), again, plain)
-		part, ratio := ofAllRows(a.parts), stat.Mean(again, set.Weights)/stat.Mean(plain, set.Weights)
+		part, ratio := ofAllRows(a.folds), stat.Mean(again, set.Weights)/stat.Mean(plain, set.Weights)
 		if !steps && ratio > 0 && !math.IsInf(ratio, 0) {
 			ratio = math.Pow(ratio, part)
 			x.error, x.se, x.fall = x.error*ratio, x.se*ratio, x.fall*ratio
 			floats.Scale(ratio, x.each)
 			part = 0
 		}
-		x.add(x.again, part, a.partOf, set)
+		x.add(x.again, part, a.foldOf, set)
 	}
 }
 
 // add adds a part of what the choice adds to the losses of the rows, which was found without each of some
-// parts.
-func (x *risk) add(more []float64, part float64, partOf []int, set *dataset.Set) {
+// folds.
+func (x *risk) add(more []float64, part float64, foldOf []int, set *dataset.Set) {
 	x.error = math.Max(0, x.error+part*stat.Mean(more, set.Weights))
 	floats.AddScaled(x.each, part, more)
-	x.partOf = partOf
+	x.foldOf = foldOf
 	x.addSpread(more, set)
 }
 
@@ -336,7 +316,7 @@ func (s *Study) choose(ctx context.Context, seed uint64) (none report.Checks) {
 			}
 		}
 		if ratio := squares[1] / squares[0]; ratio > 1 {
-			s.choice[p.number] = math.Pow(ratio, ofAllRows(all.parts)/2)
+			s.choice[p.number] = math.Pow(ratio, ofAllRows(all.folds)/2)
 		}
 	}
 	return nil

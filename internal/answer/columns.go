@@ -97,8 +97,8 @@ type columnJudge struct {
 type columnRisk struct{ fixed, afresh *risk }
 
 // columnJudge judges the study's own model. Length scales that were chosen fit the noise of these rows by
-// columns that then seem to matter: a choice is made again without each fold of the first partition
-// (chooseAgain), and every model judged there has these hyperparameters.
+// columns that then seem to matter: every model judged on a fold of the first partition has
+// hyperparameters that were chosen without it (chooseAgain).
 func (s *Study) columnJudge(ctx context.Context, seed uint64, level float64) (j *columnJudge, err error) {
 	set := s.Model.Set
 	j = &columnJudge{Study: s, v: riskValidation(set, seed), level: level}
@@ -112,7 +112,7 @@ func (s *Study) columnJudge(ctx context.Context, seed uint64, level float64) (j 
 			return nil, err
 		}
 		for r := range j.each {
-			j.specs = append(j.specs, a.specs[partOfFold(r, j.each, a.parts)])
+			j.specs = append(j.specs, a.specs[coarseFold(r, j.each, a.folds)])
 		}
 	}
 	j.own, err = j.risks(ctx, set)

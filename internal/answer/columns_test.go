@@ -98,7 +98,8 @@ func TestColumnsOfChosenScales(t *testing.T) {
 	}
 	sum := 0.0
 	for r, rows := range j.folds[:10] {
-		chosen := testutil.Must(s.chooseAfresh(t.Context(), without(s.Model.Set, rows)))(t)
+		chosen, _, err := s.afresh(t.Context(), without(s.Model.Set, rows))
+		testutil.Check(t, err)
 		for k, l := range chosen.Kernel.LengthScale {
 			if l != j.specs[r].Kernel.LengthScale[k] {
 				t.Fatalf("fold %d: scales %v, chosen again %v", r, j.specs[r].Kernel.LengthScale,

@@ -223,10 +223,21 @@ func Paths(specs []model.Spec) (all [][]int) {
 	return all
 }
 
-// CrossValidatePath cross-validates models along a path of C: studies on one kernel matrix, with the first
-// one's loss times the factors. Along the path every fit starts from the last.
-func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64,
-	v Validation) ([]*report.Answer, error) {
+// CrossValidatePath cross-validates models that differ only in C (Paths): where they have one function and
+// one whole kernel matrix every fit starts from the one of the last model, else one by one.
+func CrossValidatePath(ctx context.Context, studies []*Study, v Validation) ([]*report.Answer, error) {
+	factors := factorsOf(studies)
+	if factors == nil {
+		var answers []*report.Answer
+		for _, s := range studies {
+			a, err := s.CrossValidate(ctx, v)
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return nil, err
+			}
+			answers = append(answers, a)
+		}
+		return answers, nil
+	}
 	first := studies[0].part(0)
 	folds, err := v.folds(first.model.Set)
 	if err != nil {
@@ -243,6 +254,19 @@ func CrossValidatePath(ctx context.Context, studies []*Study, factors []float64,
 		answers[k] = v.report(s.part(0), folds, &model.Retraining{Averages: results[k], Method: model.Single})
 	}
 	return answers, nil
+}
+
+// factorsOf are C of the studies in units of the first one's, nil if their fits are no path.
+func factorsOf(studies []*Study) (factors []float64) {
+	first, _ := loss.ParametersOf(studies[0].Model.Loss)
+	if len(studies) < 2 || first.C == 0 || studies[0].several() || studies[0].Model.Gram() == nil {
+		return nil
+	}
+	for _, s := range studies {
+		p, _ := loss.ParametersOf(s.Model.Loss)
+		factors = append(factors, p.C/first.C)
+	}
+	return factors
 }
 
 // fits makes the fits of a plan. Blocks are trained around the theory of as many folds.

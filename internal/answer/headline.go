@@ -181,27 +181,27 @@ func (x *risk) less(y *risk, set *dataset.Set, folds [][]int, each int) *risk {
 			floats.AddScaled(off, float64(1-2*i), again)
 		}
 	}
-	if d.partOf = x.partOf; d.partOf == nil {
-		d.partOf = y.partOf
+	if d.foldOf = x.foldOf; d.foldOf == nil {
+		d.foldOf = y.foldOf
 	}
 	d.addSpread(off, set)
 	return d
 }
 
-// addSpread adds the standard error of a mean over the rows to that of a risk: over parts, if that is more
-// and they are enough to tell, because a choice has one effect on all rows of its part. Few parts leave few
+// addSpread adds the standard error of a mean over the rows to that of a risk: over folds, if that is more
+// and they are enough to tell, because a choice has one effect on all rows of its fold. Few folds leave few
 // degrees of freedom (Welch and Satterthwaite).
 func (x *risk) addSpread(each []float64, set *dataset.Set) {
 	const enough = 5
 	se, _ := calibration.StandardError(each, set.Weights, set.Groups)
-	over, parts := calibration.StandardError(each, set.Weights, x.partOf)
+	over, folds := calibration.StandardError(each, set.Weights, x.foldOf)
 	spread := max(se, over)
-	if x.partOf == nil || parts < enough {
+	if x.foldOf == nil || folds < enough {
 		spread = se
 	}
 	total := math.Hypot(x.se, float64(spread))
 	if spread > se {
-		x.freedom = (parts - 1) * math.Pow(total/float64(over), 4)
+		x.freedom = (folds - 1) * math.Pow(total/float64(over), 4)
 	}
 	x.se = total
 }
@@ -315,7 +315,7 @@ func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation,
 		var without *report.Answer
 		if without, err = s.CrossValidate(ctx, plain); err == nil {
 			s.correct(c.risks, &chosenAgain{model: leftOut{losses: lossesOf(without)},
-				chosen: leftOut{losses: lossesOf(a)}, parts: a.Folds})
+				chosen: leftOut{losses: lossesOf(a)}, folds: a.Folds})
 		}
 	}
 	s.quote(ctx, a, c, err, level, centred)

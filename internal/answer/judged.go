@@ -116,9 +116,9 @@ func (s *Study) correctMeasured(ctx context.Context, x *measurement) error {
 	}
 	floats.Sub(again, plain)
 	floats.Sub(off, plainOff)
-	part := ofAllRows(a.parts)
-	x.judged.add(again, part, a.partOf, set)
-	x.wrong.add(off, part, a.partOf, set)
+	part := ofAllRows(a.folds)
+	x.judged.add(again, part, a.foldOf, set)
+	x.wrong.add(off, part, a.foldOf, set)
 	return nil
 }
 

@@ -39,7 +39,7 @@ type risk struct {
 	outer   [][]float64   // by fold: the losses of its rows
 	inner   [][][]float64 // by fold and other fold of its partition, see pairs; nil: none
 	again   []float64     // by row: what making the choice again adds; nil: nothing
-	partOf  []int         // of each row: the part without which it was made; nil: unknown
+	foldOf  []int         // of each row: the fold without which it was made; nil: unknown
 }
 
 // choosesAgain reports whether a choice is made again without each fold.

@@ -103,7 +103,7 @@ func TestRisksOfGivenModels(t *testing.T) {
 // TestDecide: a part has the other choice where that errs less on the rows of the other parts, and not where
 // it errs less on its own.
 func TestDecide(t *testing.T) {
-	a := &chosenAgain{specs: make([]model.Spec, 4), partOf: []int{0, 0, 1, 2, 3},
+	a := &chosenAgain{specs: make([]model.Spec, 4), foldOf: []int{0, 0, 1, 2, 3},
 		chosen: leftOut{[][]float64{{1, 1, 9, 5, 7}}, [][]float64{{1, 2, 3, 4, 5}}}}
 	others := []*model.Spec{{Pairs: true}, {Pairs: true}, {Pairs: true}, nil}
 	a.decide(others, leftOut{[][]float64{{2, 3, 4, 5.5, 0}}, [][]float64{{-1, -2, -3, -4, -5}}}, nil)
@@ -253,9 +253,9 @@ func TestChooseAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, rows := range folds[:4] {
-		part := a.partOf[rows[0]]
+		part := a.foldOf[rows[0]]
 		var own []int
-		for i, of := range a.partOf {
+		for i, of := range a.foldOf {
 			if of == part {
 				own = append(own, i)
 			}
@@ -268,7 +268,7 @@ func TestChooseAgain(t *testing.T) {
 		m := testutil.Must(model.Build(t.Context(), alone))(t)
 		f := testutil.Must(testutil.Must(Train(t.Context(), m))(t).Predict(set))(t)
 		for _, i := range rows {
-			if of := a.partOf[i]; of != part || math.Abs(a.chosen.fields[0][i]-f[i]) > 1e-8 {
+			if of := a.foldOf[i]; of != part || math.Abs(a.chosen.fields[0][i]-f[i]) > 1e-8 {
 				t.Fatalf("row %d of part %d: %v, alone %v of part %d", i, of, a.chosen.fields[0][i], f[i],
 					part)
 			}

@@ -52,16 +52,11 @@ type leftOutMargins struct {
 	at          [][]float64
 }
 
-// withoutFold trains the model without a fold, chosen afresh if again.
-func (s *Study) withoutFold(ctx context.Context, rows []int, in *dataset.Inputs, again bool) (
+// withoutFold trains a specification without the rows of a fold.
+func (s *Study) withoutFold(ctx context.Context, spec model.Spec, rows []int, in *dataset.Inputs) (
 	l leftOutMargins, err error) {
-	set, spec := s.Model.Set, s.Model.Spec
-	if spec.Set = without(set, rows); again {
-		if spec, err = s.chosenFor(ctx, spec.Set, s.chooseAfresh); err != nil {
-			return l, err
-		}
-	}
-	out := set.Subset(rows)
+	out := s.Model.Set.Subset(rows)
+	spec.Set, spec.Pairs = without(s.Model.Set, rows), s.Model.Spec.Pairs
 	f, err := predictionsOf(ctx, s, spec, out, in)
 	if err != nil {
 		return l, err
@@ -85,22 +80,29 @@ func (s *Study) withoutFold(ctx context.Context, rows []int, in *dataset.Inputs,
 // question's level: CV+ (Barber, Candes, Ramdas and Tibshirani 2021; of sets Romano, Sesia and Candes 2020)
 // by models without each of ten folds. A class is left out where its margin is below the left-out margins of
 // the true classes of a share level of the rows, each by the model that lacks the row. The predicted class is
-// always in the set. A model that at most mostChosen rows chose is chosen afresh without each fold.
+// always in the set. A model that at most mostChosen rows chose is chosen again (chooseAgain).
 func (s *Study) addSets(ctx context.Context, a *report.Answer, in *dataset.Inputs, q *Question) error {
 	set := s.Model.Set
 	if err := calibration.CheckLevel(q.Level); err != nil {
 		return model.InputError(err)
 	}
 	v := riskValidation(set, q.Seed)
-	folds, _, err := partitions(&v, s)
+	folds, each, err := partitions(&v, s)
 	if err != nil {
 		return err
 	}
-	again := s.choosesAgain()
+	specs := []model.Spec{s.Model.Spec}
+	if s.choosesAgain() {
+		a, err := s.chooseAgain(ctx, q.Seed)
+		if err != nil {
+			return err
+		}
+		specs = a.specs
+	}
 	var all []leftOutMargins
 	for r, rows := range folds {
 		s.Progress(fmt.Sprintf("models without fold %d of %d", r+1, len(folds)), r, len(folds))
-		l, err := s.withoutFold(ctx, rows, in, again)
+		l, err := s.withoutFold(ctx, specs[coarseFold(r, each, len(specs))], rows, in)
 		if err != nil {
 			return err
 		}

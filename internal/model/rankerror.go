@@ -205,11 +205,10 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	}
 }
 
-// settleByWeight is Settle where few sites feel what a factor leaves out: labels with a soft
-// margin. A rough solve on a coarse factor finds the weights of the sites, by
-// which the pivots of the next factor are chosen. Where weights grew much with the rank, a further one
-// follows. There is no solution if the rank would be more than weightedRanks times the first one, or the
-// solve fails; settings.From is then the last iterate.
+// settleByWeight is Settle where few sites feel what a factor leaves out: labels with a soft margin. A rough
+// solve on a coarse factor finds the weights of the sites, by which the pivots of the next factor are chosen.
+// Where weights grew much with the rank, a further one follows. There is no solution if the rank would be
+// more than weightedRanks times the first one, or the solve fails; settings.From is then the last iterate.
 func settleByWeight(ctx context.Context, m *Model, law resample.CountDistribution,
 	settings *solver.Settings) (*Model, *solver.Solution, error) {
 	at, roughly := m, *settings

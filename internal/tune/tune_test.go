@@ -351,21 +351,31 @@ func TestEachFeature(t *testing.T) {
 		if r.Alternative == nil || len(r.Spec.Kernel.LengthScale) != want {
 			t.Fatalf("%s: %d length scales, not %d: %v", name, len(r.Spec.Kernel.LengthScale), want, r)
 		}
-		same := r
+		same, each := r, r.Alternative
 		if want > 0 {
-			same = r.Alternative
+			same, each = each, same
 			fresh := load(t, "synthetic:friedman1,n=500,seed=99")
 			if own, other := heldOut(t, r.Spec, fresh), heldOut(t, same.Spec, fresh); own > 0.7*other {
 				t.Errorf("%s: %v, error on new rows %g, with one length scale %g", name,
 					r.Spec.Kernel.LengthScale, own, other)
 			}
-			_, better, known := byObjective(same, r)
+			_, better, known := byObjective(same, each)
 			if better != (one.judgedOn() > 60) || known != better {
 				t.Errorf("%s: better by the objective: %v, known %v", name, better, known)
 			}
 		}
 		if same.Spec.Kernel.Gamma != one.Spec.Kernel.Gamma || same.Value != one.Value {
 			t.Errorf("%s: gamma %g, not %g", name, same.Spec.Kernel.Gamma, one.Spec.Kernel.Gamma)
+		}
+		_, better, known := byObjective(same, each)
+		if _, scales := r.Spec.Searched(); scales != (better || !known) {
+			t.Errorf("%s: %v are chosen; better by the objective: %v, known %v", name, r.Spec.Chosen, better,
+				known)
+		}
+		p.Scales = Either
+		if e := testutil.Must(Run(t.Context(), p, Settings{}))(t); e.Undecided == known || e.Undecided &&
+			(e.Value != same.Value || e.Alternative.Value != each.Value) {
+			t.Errorf("%s: undecided %v, where the objective tells: %v", name, e.Undecided, known)
 		}
 	}
 }

@@ -87,8 +87,8 @@ type ReadOptions = dataset.Options
 //	Standardize     bool    // features to mean 0 and standard deviation 1
 //	FitsAlone       bool    // exact fits follow, without the theory; Auto chooses the storage for these
 //	NormalizeTarget bool    // centre numbers; their variance is the Amplitude of the kernel if that is 0
-//	Chosen          []string // hyperparameters that Choose or Tune chose, and "scales" if they chose between
-//	                         // one length scale and one for each feature; errors are corrected for it
+//	Chosen          []string // what Choose or Tune chose; "scales": if features share a length scale
+//	                         // errors are corrected for it
 //	Measure         Measure  // by what models of two labels are chosen and judged, and their labels decided
 //	Pairs           bool    // pairs of several classes vote, instead of each class against the others
 //	Storage         Storage // form of the kernel matrix: Exact, LowRank or Auto

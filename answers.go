@@ -347,9 +347,9 @@ func CrossValidate(ctx context.Context, spec Spec, folds Folds, o Options) (*Est
 	if err != nil {
 		return nil, err
 	}
-	v := answer.Validation{Folds: folds.Folds, Repeats: folds.Repeats, Given: folds.Given,
-		Design: folds.Design, Permutations: folds.Permutations, Seed: o.Seed, Choose: folds.Choose,
-		Anew: "a model chosen"}
+	v := answer.Validation{Folds: folds.Folds, Single: folds.Folds == 0, Repeats: folds.Repeats,
+		Given: folds.Given, Design: folds.Design, Permutations: folds.Permutations, Seed: o.Seed,
+		Choose: folds.Choose, Anew: "a model chosen"}
 	if v.Choose != nil {
 		v.Corrects = answer.CorrectsChoice
 	}

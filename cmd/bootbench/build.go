@@ -66,7 +66,7 @@ func (a *app) loadData(o *options, path string) *dataset.Set {
 
 // read reads DATA, chooses its model unless that is given, and draws a sample of its rows: see draw.
 func (a *app) read(o *options, path string, size sampler) (p *problem) {
-	if o.sample > 0 && o.wholeDesign() {
+	if o.sample.Number > 0 && o.wholeDesign() {
 		refuse("--sample draws single rows: leave it out where groups, strata, " +
 			"folds or blocks are given, rows have counts, or the kernel is precomputed")
 	}
@@ -135,7 +135,7 @@ func (a *app) build(ctx context.Context, p *problem) *answer.Study {
 	if p.spec.Storage == model.ScaLAPACK {
 		p.spec.Servants = steps.Must(a.servants())
 	}
-	s := steps.Must(answer.New(ctx, p.spec, p.test))
+	s := steps.Must(a.kernels.New(ctx, p.spec, p.test))
 	limitGarbage(p.spec.MaxBytes)
 	addOrigin(a, s, p)
 	steps.Check(ctx.Err())

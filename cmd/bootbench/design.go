@@ -51,8 +51,8 @@ func (o *options) schemeOver(d resample.Design, name string, ratio float64) (res
 // one is small, unless a scheme was given, or a class has too few rows for the ratio.
 func (o *options) designed(ratio float64, set *dataset.Set) resample.Scheme {
 	n, given, note := set.N(), o.Given("scheme"), ""
-	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: o.blocks}
-	if d.Block < 0 {
+	d := resample.Design{N: n, Group: set.Groups, Stratum: set.Strata, Block: o.blocks.Number}
+	if o.blocks.Word {
 		d.Block = int(math.Ceil(math.Cbrt(float64(n))))
 	}
 	plain := d

@@ -88,9 +88,6 @@ var standard = answer.Question{Scheme: resample.Poisson{Ratio: 1}, Theory: answe
 // sampler is the number of rows to draw for a model that a search has chosen.
 type sampler = func(context.Context, model.Spec) int
 
-// allRows is the sample of all rows.
-const allRows = -1
-
 // wholeDesign reports whether a sample of single rows would divide what the flags say of the rows.
 func (o *options) wholeDesign() bool {
 	return o.grouped() || o.Given("strata", "blocks", "counts", "fold-column") ||
@@ -102,17 +99,13 @@ func (o *options) wholeDesign() bool {
 func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) {
 	set := p.spec.Set
 	n, size := set.N(), set.N()
-	switch o.sample {
-	case allRows:
-	case 0:
-		if byDefault == nil || o.wholeDesign() {
-			return
-		}
+	switch {
+	case o.sample.Number > 0:
+		size = min(o.sample.Number, n)
+	case !o.sample.Word && byDefault != nil && !o.wholeDesign():
 		if size = byDefault(ctx, p.spec); size < n {
 			p.choice.sample = size
 		}
-	default:
-		size = min(o.sample, n)
 	}
 	if size == n {
 		return

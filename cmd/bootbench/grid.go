@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/combin"
 
 	"bootbench/bench"
@@ -19,6 +20,7 @@ import (
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
+	"bootbench/resample"
 )
 
 // gridNames are the flags that may be axes of a grid.
@@ -47,10 +49,11 @@ func runGrid(a *app, o *options, data []string) {
 	}
 	q.Scheme = o.designed(o.ratio, set)
 	o.draw(a.ctx, drawn, size)
-	g := &grid{app: a, by: o.by, axes: axes, done: map[int]report.GridCell{}, drawn: drawn}
+	g := &grid{app: a, by: o.by, axes: axes, drawn: drawn}
 	own := steps.Must(with(o.Settings(func(name string) bool {
 		return isRecorded(name) && name != "backend"
 	}), a.command)) // with a value of every axis
+	var specs []model.Spec
 	for _, values := range combinations(axes) {
 		for k, axis := range axes {
 			steps.Check(take(own.FlagSet, []string{axis.Name + "=" + values[k]}))
@@ -59,14 +62,19 @@ func runGrid(a *app, o *options, data []string) {
 		p.spec.Set, p.spec.FitsAlone = drawn.spec.Set, o.by == tune.Folds
 		q.Scheme, q.NoPoints = own.designed(own.ratio, p.spec.Set), true
 		steps.Check((&tune.Problem{Spec: p.spec, By: o.by, Test: p.test}).Check())
-		g.cells = append(g.cells, gridCell{values, p, q})
+		g.cells, specs = append(g.cells, gridCell{values, p, q}), append(specs, p.spec)
 	}
+	a.kernels.MostBytes = mostHeld
+	g.validated = answer.NewCells(specs, func(i int) (s *answer.Study, err error) {
+		err = steps.Run(func() { s = a.build(a.ctx, g.cells[i].problem) })
+		return s, err
+	})
 	a.openJournal(&problem{flags: o})
 	g.solve()
 }
 
-// mostCells bounds a grid.
-const mostCells = 100000
+// mostCells bounds a grid, and mostHeld the memory of the kernel matrices that its cells share.
+const mostCells, mostHeld = 100000, 256 << 20
 
 // gridAxes reads the values of --over.
 func gridAxes(o *options) (axes []report.GridAxis) {
@@ -151,15 +159,12 @@ func combinations(axes []report.GridAxis) (all [][]string) {
 
 // grid is a table of models, evaluated one by one.
 type grid struct {
-	app   *app
-	by    tune.By
-	axes  []report.GridAxis
-	cells []gridCell
-	held  []sharedKernel          // kernel matrices kept for other cells
-	bytes int64                   // their memory
-	done  map[int]report.GridCell // finished cells of paths
-	paths [][]int                 // of cells, see answer.Paths; nil: not known yet
-	drawn *problem                // the sample
+	app       *app
+	by        tune.By
+	axes      []report.GridAxis
+	cells     []gridCell
+	validated *answer.Cells // the cells, by exact fits
+	drawn     *problem      // the sample
 }
 
 // solve evaluates every cell and prints.
@@ -211,6 +216,51 @@ func (g *grid) solve() {
 	})
 }
 
+// answer evaluates cell i.
+func (g *grid) answer(i int) report.GridCell {
+	c := &g.cells[i]
+	if g.by == tune.Folds {
+		return g.validate(i)
+	}
+	e := row(g.app, g.app.build(g.app.ctx, c.problem), c.question)
+	cell := report.GridCell{Values: c.values, Estimate: e}
+	if examples := e.Examples; len(examples.Each) > 1 && !floats.HasNaN(examples.Each) {
+		cell.Examples = &examples
+	}
+	if e.Refined != nil {
+		e.Refined.Points = nil
+	}
+	if g.by == tune.LeftOut {
+		return cell
+	}
+	one := tune.Problem{Spec: c.problem.spec, By: g.by, Test: c.problem.test,
+		Scheme: func(int) (resample.Scheme, error) { return c.question.Scheme, nil }}
+	cell.Objective = report.NumberOf(steps.Must(tune.Value(g.app.ctx, one, c.question.Solve.Tolerance)))
+	return cell
+}
+
+// validate cross-validates cell i by exact fits.
+func (g *grid) validate(i int) report.GridCell {
+	g.app.console.Progress(g.cells[i].question.Label, 0, 1)
+	a := steps.Must(g.validated.CrossValidate(g.app.ctx, i, g.folds())) // no incomplete folds
+	a.Points, a.Calibration = nil, nil                                  // not in tables
+	g.app.spent(&a.Cost)
+	return report.GridCell{Values: g.cells[i].values, Validation: a,
+		Examples: &report.Examples{Each: a.Examples.Each, Weights: g.drawn.spec.Set.Weights}}
+}
+
+// folds are the folds of every cell.
+func (g *grid) folds() answer.Validation {
+	o, set := g.app.options, g.cells[0].problem.spec.Set
+	v := answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
+		Folds: tune.DefaultFolds, Repeats: 1, Seed: o.asked.Seed, Metrics: o.asked.Metrics,
+		ErrorsAlone: len(o.asked.Metrics) == 0}
+	if o.Given("folds") {
+		v.Folds = o.folds
+	}
+	return v
+}
+
 // headline is the error of the model that is best on all rows, corrected for its choice among the cells.
 func (g *grid) headline(doc *report.Grid) *report.Headline {
 	p := *g.cells[*doc.Best].problem
@@ -221,7 +271,7 @@ func (g *grid) headline(doc *report.Grid) *report.Headline {
 		}
 	}
 	var s *answer.Study
-	err := steps.Run(func() { s = g.study(&p) })
+	err := steps.Run(func() { s = g.app.build(g.app.ctx, &p) })
 	if g.app.ctx.Err() != nil {
 		return nil
 	}

@@ -80,6 +80,7 @@ type app struct {
 	outputs outputs
 	tasks   tasks
 	joined  *scalapack.Servants // for --engine scalapack
+	kernels answer.Kernels
 
 	root    *cobra.Command
 	command *command // the running command, with its flags and DATA

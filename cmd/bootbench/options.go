@@ -30,7 +30,7 @@ type options struct {
 	read            dataset.Options // without the target and the next two
 	target          string
 	missing, unseen string
-	sample          int // 0: by default; allRows: no sample
+	sample          flags.Count // all: no sample
 
 	losses                           []string // losses that the command trains; nil: all
 	loss, classWeight, multiclass    string
@@ -52,9 +52,9 @@ type options struct {
 	ratio            float64
 	ratios           []float64
 	folds            int
-	blocks           int               // 0: none; below 0: auto
+	blocks, cvFolds  flags.Count       // auto; loo
 	how              answer.Retraining // without the scheme and what is asked
-	cv               answer.Validation // folds, repeats and permutations
+	cv               answer.Validation // repeats and permutations
 	nested           bool
 	roc, noError     bool
 	refitFeatures    bool
@@ -145,7 +145,7 @@ func (o *options) declare() {
 	o.Add("sizes", func(name, help string) { o.IntSliceVar(&o.sizes, name, nil, help) })
 	o.Switch(&o.long, "long")
 	o.Text(&o.exportName, "export")
-	o.Value("sample", "", flags.WholeOr(&o.sample, 8, "all", allRows))
+	o.Value("sample", "", flags.WholeOr(&o.sample, 8, "all"))
 
 	o.Group("Resampling")
 	o.Choice(&o.scheme, "scheme/weights", resample.Names(), "poisson")
@@ -153,10 +153,10 @@ func (o *options) declare() {
 		return name == resample.Bayesian{}.Name() // leaves nothing out
 	}), "poisson")
 	o.Whole(&o.folds, "folds", 10, flags.AtLeast(2))
-	o.Value("folds/cv", "10", flags.WholeOr(&o.cv.Folds, 2, "loo", 0))
+	o.Value("folds/cv", "10", flags.WholeOr(&o.cvFolds, 2, "loo"))
 	o.Whole(&o.cv.Repeats, "repeats", 5, flags.Range{From: 1, To: 1e6})
-	o.Value("blocks", "", flags.WholeOr(&o.blocks, 1, "auto", -1))
-	o.Value("blocks/cv", "", flags.WholeOr(&o.blocks, 1, "auto", -1))
+	o.Value("blocks", "", flags.WholeOr(&o.blocks, 1, "auto"))
+	o.Value("blocks/cv", "", flags.WholeOr(&o.blocks, 1, "auto"))
 	o.Whole(&o.cv.Permutations, "permutations", 0, flags.Range{From: 0, To: 1e6})
 	o.Switch(&o.nested, "nested")
 	o.Switch(&o.roc, "roc")

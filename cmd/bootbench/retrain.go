@@ -97,10 +97,11 @@ func runCV(a *app, o *options, data []string) {
 // validation is the cross-validation of the flags.
 func (o *options) validation(set *dataset.Set) answer.Validation {
 	v := o.cv
+	v.Folds, v.Single = o.cvFolds.Number, o.cvFolds.Word
 	v.Given, v.Seed, v.Metrics = set.Folds, o.asked.Seed, o.asked.Metrics
 	v.Method, v.Workers = o.how.Method, o.how.Workers
-	v.Design = resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata, Block: o.blocks}
-	if v.Design.Block < 0 {
+	v.Design = resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata, Block: o.blocks.Number}
+	if o.blocks.Word {
 		v.Design.Block = max(1, set.N()/(v.Folds+1))
 	}
 	if units := set.N(); !o.Given("folds") && v.Design.Block == 0 {
@@ -116,7 +117,7 @@ func (o *options) validation(set *dataset.Set) answer.Validation {
 	case set.Groups != nil && !o.Given("groups") && v.Folds > 1+slices.Max(set.Groups):
 		refuse("--folds %d: the rows are copies of only %d: take fewer folds, or --groups "+
 			"none", v.Folds, 1+slices.Max(set.Groups))
-	case o.Given("repeats") && (v.Folds == 0 || o.Given("fold-column", "blocks")):
+	case o.Given("repeats") && (v.Single || o.Given("fold-column", "blocks")):
 		refuse("--repeats is for random folds: these are always the same")
 	}
 	steps.Check(v.Check())

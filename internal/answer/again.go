@@ -212,15 +212,17 @@ func (s *Study) afresh(ctx context.Context, set *dataset.Set) (spec model.Spec, 
 func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, err error) {
 	v := Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
 		Folds: tune.DefaultFolds, Repeats: 1, ErrorsAlone: true}
-	errors := slices.Repeat([]float64{math.NaN()}, len(s.Candidates))
-	for _, path := range Paths(s.Candidates) {
-		found, failed := s.errorsAlong(ctx, set, path, v)
-		for k, at := range path[:len(found)] {
-			errors[at] = found[k]
+	cells, least := s.cells(ctx, set), math.Inf(1)
+	errors := make([]float64, len(s.Candidates))
+	for _, path := range cells.paths {
+		for _, k := range path {
+			a, failed := cells.CrossValidate(ctx, k, v)
+			if errors[k] = math.Inf(1); failed == nil {
+				errors[k] = float64(a.Error)
+			}
+			err = cmp.Or(ctx.Err(), err, failed)
 		}
-		err = cmp.Or(ctx.Err(), err, failed)
 	}
-	least := math.Inf(1)
 	for k, e := range errors {
 		if e < least {
 			best, least, err = s.Candidates[k], e, nil
@@ -230,30 +232,13 @@ func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, 
 	return best, cmp.Or(ctx.Err(), err)
 }
 
-// errorsAlong are the errors of the candidates of a path (Paths) on other rows.
-func (s *Study) errorsAlong(ctx context.Context, set *dataset.Set, path []int, v Validation) (
-	errors []float64, err error) {
-	var studies []*Study
-	for _, at := range path {
-		spec := s.Candidates[at]
-		spec.Set, spec.FitsAlone = set, true
-		var one *Study
-		if len(studies) > 0 && studies[0].Model.Gram() != nil {
-			m, err := studies[0].Model.WithLoss(spec.Loss)
-			if err != nil {
-				return nil, err
-			}
-			one = Of(m, s.Test)
-		} else if one, err = New(ctx, spec, s.Test); err != nil {
-			return nil, err
-		}
-		studies = append(studies, one)
+// cells are the candidates on other rows.
+func (s *Study) cells(ctx context.Context, set *dataset.Set) *Cells {
+	specs, kernels := slices.Clone(s.Candidates), &Kernels{MostBytes: 1}
+	for k := range specs {
+		specs[k].Set, specs[k].FitsAlone = set, true
 	}
-	all, err := CrossValidatePath(ctx, studies, v)
-	for _, a := range all {
-		errors = append(errors, float64(a.Error))
-	}
-	return errors, err
+	return NewCells(specs, func(k int) (*Study, error) { return kernels.New(ctx, specs[k], s.Test) })
 }
 
 // ofAllRows is the part of what a choice without each of K folds adds to errors that a choice by all rows

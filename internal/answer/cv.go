@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"runtime"
 	"slices"
 
@@ -13,7 +12,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
-	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/train"
 )
@@ -23,9 +21,10 @@ import (
 type Validation struct {
 	Design       resample.Design
 	Given        []int // fold of each example, numbered from 0; nil: none
-	Folds        int   // 0: one per example, or group
-	Repeats      int   // of random folds
-	Permutations int   // of the targets, for a p-value
+	Folds        int
+	Single       bool // folds of single examples, or groups, instead
+	Repeats      int  // of random folds
+	Permutations int  // of the targets, for a p-value
 	Seed         uint64
 	Method       model.RetrainMethod
 	Workers      int
@@ -97,13 +96,13 @@ func (v *Validation) partition(class []int) (p partition, err error) {
 	case v.Given != nil:
 		p.Sampler = resample.GivenFolds{Folds: 1 + slices.Max(v.Given), Fold: v.Given}
 		p.what = "folds of a column"
-	case d.Block > 0 && (d.Group != nil || k == 0 || k*d.Block >= units):
+	case d.Block > 0 && (d.Group != nil || v.Single || k*d.Block >= units):
 		err = fmt.Errorf("Folds.Design.Block %d: rows are predicted forward in time, from those before "+
 			"them: take Folds.Folds K with K times %[1]d below %d, and no ReadOptions.Groups", d.Block, d.N)
 	case d.Block > 0:
 		p.Sampler = resample.ForwardChain{Folds: k, Length: d.Block}
 		p.what = fmt.Sprintf("blocks of %d rows, each predicted by the rows before it", d.Block)
-	case k == 0:
+	case v.Single:
 		single := d.Group
 		for i := len(single); i < d.N; i++ {
 			single = append(single, i)
@@ -198,75 +197,6 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 	err = permute(ctx, s, v, a)
 	a.Time = s.Times
 	return a, err
-}
-
-// Paths are the numbers of the specifications, together of those that differ only in C, or the noise, of
-// their loss: by C. They share a kernel matrix, if it is whole.
-func Paths(specs []model.Spec) (all [][]int) {
-	var alike []model.Spec
-	c := make([]float64, len(specs))
-	for k, spec := range specs {
-		if p, known := loss.ParametersOf(spec.Loss); known && p.C+p.Noise > 0 {
-			c[k], p.C, p.Noise = p.C, 1, 1
-			spec.Loss, _ = loss.ByName(spec.Loss.Name(), p)
-		}
-		spec.Then = nil
-		at := slices.IndexFunc(alike, func(other model.Spec) bool { return reflect.DeepEqual(spec, other) })
-		if at < 0 {
-			at, alike, all = len(all), append(alike, spec), append(all, nil)
-		}
-		all[at] = append(all[at], k)
-	}
-	for _, path := range all {
-		slices.SortStableFunc(path, func(a, b int) int { return cmp.Compare(c[a], c[b]) })
-	}
-	return all
-}
-
-// CrossValidatePath cross-validates models that differ only in C (Paths): where they have one function and
-// one whole kernel matrix every fit starts from the one of the last model, else one by one.
-func CrossValidatePath(ctx context.Context, studies []*Study, v Validation) ([]*report.Answer, error) {
-	factors := factorsOf(studies)
-	if factors == nil {
-		var answers []*report.Answer
-		for _, s := range studies {
-			a, err := s.CrossValidate(ctx, v)
-			if err = cmp.Or(err, ctx.Err()); err != nil {
-				return nil, err
-			}
-			answers = append(answers, a)
-		}
-		return answers, nil
-	}
-	first := studies[0].part(0)
-	folds, err := v.folds(first.model.Set)
-	if err != nil {
-		return nil, err
-	}
-	around := resample.KFold{Folds: folds.Period(), N: first.model.Set.N()}
-	results, err := model.RetrainPath(ctx, first.model, around, factors, v.settings(first, folds))
-	if err = cmp.Or(err, ctx.Err()); err != nil {
-		return nil, err
-	}
-	answers := make([]*report.Answer, len(studies))
-	for k, s := range studies {
-		s.Times.Retrain += results[k].Stats.Elapsed.Seconds()
-		answers[k] = v.report(s.part(0), folds, &model.Retraining{Averages: results[k], Method: model.Single})
-	}
-	return answers, nil
-}
-
-// factorsOf are C of the studies in units of the first one's, nil if their fits are no path.
-func factorsOf(studies []*Study) (factors []float64) {
-	first, _ := loss.ParametersOf(studies[0].Model.Loss)
-	if len(studies) < 2 || first.C == 0 || studies[0].several() || studies[0].Model.Gram() == nil {
-		return nil
-	}
-	for _, s := range studies {
-		p, _ := loss.ParametersOf(s.Model.Loss)
-		factors = append(factors, p.C/first.C)
-	}
-	return factors
 }
 
 // fits makes the fits of a plan. Blocks are trained around the theory of as many folds.

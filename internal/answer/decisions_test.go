@@ -95,19 +95,20 @@ func TestPartitions(t *testing.T) {
 		Validation
 		folds int // 0: refused
 	}{
-		"random folds of examples within classes":                {Validation{Folds: 12}, 12},
-		"random folds of examples within strata":                 {Validation{Folds: 5, Design: strata}, 5},
-		"random folds of groups within classes":                  {tenFolds(set), 6},
-		"folds of single examples":                               {Validation{}, 12},
-		"folds of single groups":                                 {Validation{Design: groups}, 6},
-		"folds of a column":                                      {Validation{Given: pairs, Folds: 3}, 6},
-		"blocks of 3 rows, each predicted by the rows before it": {Validation{Folds: 3, Design: blocks}, 3},
-		"there are 12 examples to leave out: take 2 to 12":       {Validation{Folds: 13}, 0},
-		"Folds.Folds 1:":                                         {Validation{Folds: 1}, 0},
-		"there are 6 groups to leave out":                        {Validation{Folds: 7, Design: groups}, 0},
-		"Folds.Design.Block 3: rows":                             {Validation{Folds: 4, Design: blocks}, 0},
-		"all rows are in one fold":                               {Validation{Given: one}, 0},
-		"3 folds, groups or strata for 12":                       {Validation{Folds: 3, Given: one[:3]}, 0},
+		"random folds of examples within classes": {Validation{Folds: 12}, 12},
+		"random folds of examples within strata":  {Validation{Folds: 5, Design: strata}, 5},
+		"random folds of groups within classes":   {tenFolds(set), 6},
+		"folds of single examples":                {Validation{Single: true}, 12},
+		"folds of single groups":                  {Validation{Single: true, Design: groups}, 6},
+		"folds of a column":                       {Validation{Given: pairs, Folds: 3}, 6},
+		"blocks of 3 rows, each predicted by the rows before it": {
+			Validation{Folds: 3, Design: blocks}, 3},
+		"there are 12 examples to leave out: take 2 to 12": {Validation{Folds: 13}, 0},
+		"Folds.Folds 1:":                   {Validation{Folds: 1}, 0},
+		"there are 6 groups to leave out":  {Validation{Folds: 7, Design: groups}, 0},
+		"Folds.Design.Block 3: rows":       {Validation{Folds: 4, Design: blocks}, 0},
+		"all rows are in one fold":         {Validation{Given: one}, 0},
+		"3 folds, groups or strata for 12": {Validation{Folds: 3, Given: one[:3]}, 0},
 	} {
 		c.Design.N = 12
 		p, err := c.partition(ClassesOf(set.Columns[0].Y))

@@ -216,8 +216,8 @@ func TestCrossValidate(t *testing.T) {
 		{classes, half, model.AutoMethod, resample.Design{}, 4, 0, true, true},
 	} {
 		t.Run(fmt.Sprint(k+1, " ", c.loss.Name()), func(t *testing.T) {
-			spec, v := specOf(c.set, c.loss), answer.Validation{Design: c.design, Folds: c.folds, Repeats: 3,
-				Seed: seed, Method: c.method}
+			spec, v := specOf(c.set, c.loss), answer.Validation{Design: c.design, Folds: c.folds,
+				Single: c.folds == 0, Repeats: 3, Seed: seed, Method: c.method}
 			v.Design.N, spec.Pairs = c.set.N(), c.pairs
 			if c.chosen { // by the targets that it is given
 				v.Choose = func(_ context.Context, set *dataset.Set) (model.Spec, error) {

@@ -30,7 +30,8 @@ import (
 // targets by exact fits.
 func (s *Study) LeaveOneOut(ctx context.Context, methods ...leaveout.Settings) (*report.Answer, error) {
 	if s.several() {
-		return validate(ctx, s, "loo", Validation{Design: resample.Design{N: s.Model.Set.N()}})
+		return validate(ctx, s, "loo", Validation{Single: true,
+			Design: resample.Design{N: s.Model.Set.N()}})
 	}
 	p, began := s.part(0), time.Now()
 	a := &report.Answer{Command: "loo", Subject: s.Subject, LeftOneOut: &report.LeftOneOut{},

@@ -77,7 +77,9 @@ func permute(ctx context.Context, s *Study, v Validation, a *report.Answer) erro
 			grid = grid[1:]
 		}
 		if !loss.TraitsOf(spec.Loss).Quadratic && v.Given == nil && v.Design.Block == 0 { // to save time
-			v.Folds = min(cmp.Or(v.Folds, tune.DefaultFolds), tune.DefaultFolds)
+			if v.Folds > tune.DefaultFolds || v.Single {
+				v.Folds, v.Single = tune.DefaultFolds, false
+			}
 		}
 		if what += fmt.Sprintf(", the model chosen again without each fold among %d",
 			len(grid)); s.scalesChosen() {

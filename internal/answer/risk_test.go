@@ -138,17 +138,19 @@ func TestBestOf(t *testing.T) {
 	s := testutil.Must(New(t.Context(), of[0], nil))(t)
 	s.Candidates = of
 	v := tenFolds(set)
-	along, least, at := testutil.Must(s.errorsAlong(t.Context(), set, []int{4, 5, 3}, v))(t), math.Inf(1), 0
-	for k, number := range []int{4, 5, 3} {
+	cells, least, at := s.cells(t.Context(), set), math.Inf(1), 0
+	for _, number := range []int{4, 5, 3} {
+		along := float64(testutil.Must(cells.CrossValidate(t.Context(), number, v))(t).Error)
 		one := testutil.Must(New(t.Context(), of[number], nil))(t)
 		alone := float64(testutil.Must(one.CrossValidate(t.Context(), v))(t).Error)
-		if math.Abs(along[k]-alone) > 1.01/120 {
-			t.Errorf("candidate %d: error %v along the path, alone %v", number, along[k], alone)
+		if math.Abs(along-alone) > 1.01/120 {
+			t.Errorf("candidate %d: error %v along the path, alone %v", number, along, alone)
 		}
 	}
 	v.Folds = 5
 	for k := range of {
-		if e := testutil.Must(s.errorsAlong(t.Context(), set, []int{k}, v))(t)[0]; e < least-1e-9 {
+		one := testutil.Must(New(t.Context(), of[k], nil))(t)
+		if e := float64(testutil.Must(one.CrossValidate(t.Context(), v))(t).Error); e < least-1e-9 {
 			least, at = e, k
 		}
 	}

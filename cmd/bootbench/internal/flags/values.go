@@ -135,16 +135,20 @@ func ReadSteps(to *[]float64) Reader {
 	}
 }
 
-// WholeOr reads a whole number >= least, or a word with the value means.
-func WholeOr(to *int, least int, word string, means int) Reader {
+// Count is a whole number, or the word that a flag takes in its place. The zero value means neither.
+type Count struct {
+	Number int
+	Word   bool
+}
+
+// WholeOr reads a whole number >= least, or a word.
+func WholeOr(to *Count, least int, word string) Reader {
 	return func(text string) (string, error) {
 		n, err := strconv.Atoi(text)
-		if text == word {
-			n, err = means, nil
-		} else if err != nil || n < least {
+		if text != word && (err != nil || n < least) {
 			return "", fmt.Errorf("is %q, must be %s or a whole number from %d on", text, word, least)
 		}
-		*to = n
-		return text, err
+		*to = Count{n, text == word}
+		return text, nil
 	}
 }

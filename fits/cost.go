@@ -32,6 +32,19 @@ const kinkIterations, squareIterations, smoothIterations = 22, 10, 20
 // matrix. Up to newtonSites its Newton's method forms dense matrices there, too.
 const factorSweeps, newtonSites = 12, 2000
 
+// FromAll is the cost of one fit by the trainer of support vector machines that leaves one example out, from
+// the solution of all: solves with the factor of its free support vectors, and updates of f at all sites.
+func FromAll(free, sites int) float64 {
+	const solves, updates = 4, 4 // for each element
+	return float64(free) * float64(solves*free+updates*sites)
+}
+
+// RankWithin is the rank of a factor on which an estimate of that many rows costs cost.
+func RankWithin(cost float64, rows int) int {
+	const forEach, besides = 1000, 250 // of every row, for each column and besides
+	return int(cost/forEach)/rows - besides
+}
+
 // CostOf is the cost of some work. An iteration of a block takes a product with G in single precision, with
 // M^2 elements or on a factor 2 M r, and a proximal map at each site. A refresh of G takes M^3 operations, or
 // M r^2 on a factor, where the rough theory is the theory; a sweep takes moments at each site. A single fit

@@ -128,14 +128,11 @@ func leaveOutLabels(ctx context.Context, p *part, methods []leaveout.Settings, p
 }
 
 // leaveOutTogether are the predictions for the listed examples by fits in blocks that lack one each, nil
-// where blocks fail, do not fit into memory or do not pay: from the solution of all examples a fit takes
-// solves with the factor of the free support vectors, and updates of f at all sites.
+// where blocks fail, do not fit into memory or do not pay.
 func (p *part) leaveOutTogether(ctx context.Context, list []int, free int) []float64 {
-	const solves, updates = 4, 4 // nanoseconds for each element
 	around := resample.KFold{Folds: p.model.Set.N(), N: p.model.Set.N()}
-	cost, count, size := p.model.Cost(ctx, around, nil), float64(len(list)), float64(free)
-	oneByOne := count * size * (solves*size + updates*float64(p.model.Sites()))
-	if p.model.Rows != nil || !(cost.Rough+count*cost.Block < oneByOne) {
+	cost, count := p.model.Cost(ctx, around, nil), float64(len(list))
+	if p.model.Rows != nil || !(cost.Rough+count*cost.Block < count*fits.FromAll(free, p.model.Sites())) {
 		return nil
 	}
 	f, plan := slices.Repeat([]float64{math.NaN()}, len(list)), resample.Without{}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/fits"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -25,14 +26,14 @@ func (q *Question) DefaultSample(ctx context.Context, spec model.Spec) int {
 		sample = 8000
 	}
 	sample = int(float64(sample) / math.Sqrt(float64(classes)))
-	if n <= sample*5/4 || spec.RankSuffices(ctx, mostWork/(n*classes)-rankWork) {
+	if n <= sample*5/4 || spec.RankSuffices(ctx, fits.RankWithin(mostCost, n*classes)) {
 		return n
 	}
 	return sample
 }
 
-// On a factor of rank r an estimate of n rows takes about n (r + rankWork) microseconds: mostWork at most.
-const mostWork, rankWork = 25_000_000, 250
+// mostCost is the largest cost (fits.Cost) of an estimate of all rows by default.
+const mostCost = 25e9
 
 // heldOut is the largest number of rows outside a sample that test models of its parts.
 const heldOut = 20_000

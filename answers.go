@@ -27,7 +27,7 @@ type Options struct {
 	Sets        bool    // of classes of new inputs, by Predict
 }
 
-// defaultResamples is the number of exact resamples with the theory, retrained that of Retrain.
+// defaultResamples is the number of exact resamples with the theory, retrained the number of Retrain.
 const defaultResamples, retrained = 200, 1000
 
 // Check is a finding about data or an answer: a code of doc/checks.md, its level (issue or tip), the number
@@ -65,7 +65,7 @@ type Estimation struct {
 	// Baseline is the error of the best constant prediction; RSquared is for numbers, Balanced, the mean
 	// error over the classes, for labels.
 	Baseline, RSquared, Balanced float64
-	// PValue is that of the error of CrossValidate with Folds.Permutations.
+	// PValue belongs to the error of CrossValidate with Folds.Permutations.
 	PValue float64
 	// Contradicted: the exact resamples refute the theory.
 	Contradicted bool
@@ -78,7 +78,7 @@ type Estimation struct {
 	// by the theory. Errors are the left-out errors.
 	Mean, SD, Lower, Upper, Errors []float64
 	// Classes are several classes, Confusion counts their examples (rows: true class; columns: the majority
-	// of left-out decisions, Class), and Probability has those of each class.
+	// of left-out decisions, Class), and Probability has a list for each class.
 	Classes     []string
 	Confusion   [][]int
 	Class       []string
@@ -144,7 +144,7 @@ func parts[T any](a *report.Answer, of func(*report.Answer) *T) (all map[string]
 	return all
 }
 
-// probabilities are those of several classes.
+// probabilities are the probabilities of several classes.
 func probabilities(p *report.Points) (all map[string][]float64) {
 	for name, list := range p.Probability.Of {
 		if all == nil {
@@ -252,7 +252,7 @@ type Prediction struct {
 	// constant taken off: below 0.1 the input lies outside the data. It is nil for a kernel that does not
 	// fall with distance, and for a Trained that holds a part of the rows.
 	Support []float64
-	// Positive is the probability of the label +1 of two classes, and Probability those of several.
+	// Positive is the probability of the label +1 of two classes, and Probability the one of each of several.
 	Positive    []float64
 	Class       []string // nil for numbers
 	Probability map[string][]float64
@@ -327,10 +327,10 @@ func Retrain(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 type Folds struct {
 	Folds   int // their number; 0: one for each example, or group
 	Repeats int // random partitions into folds; 0 means 1
-	// Given is the fold of each example, from 0; nil: with Folds 0 that of the data, if they have folds.
+	// Given is the fold of each example, from 0; nil: with Folds 0 the data's, if they have folds.
 	Given []int
 	// Design has groups that are left out together, strata of the folds, and blocks of time, each predicted
-	// by those before it. The zero value means those of the data.
+	// by the ones before it. The zero value means the data's.
 	Design Design
 	// Permutations of the targets give a p-value.
 	Permutations int

@@ -7,8 +7,9 @@
 //	e, err := bootbench.Estimate(ctx, spec, bootbench.Options{})
 //	fmt.Println(e.Error, e.SE)
 //
-// Defaults are those of the command bootbench, but copies of a row are drawn like other rows, not together.
-// Errors name what is wrong with data or specification, and the cure; those of bad input wrap ErrInput.
+// Defaults are the same as in the command bootbench, but copies of a row are drawn like other rows, not
+// together. Errors name what is wrong with data or specification, and the cure; errors of bad input wrap
+// ErrInput.
 package bootbench
 
 import (
@@ -47,7 +48,7 @@ type Data = dataset.Set
 // Column is what is predicted: numbers, or classes.
 //
 //	Name   string
-//	Y      []float64 // a number for each example; of classes those of Levels, from 0
+//	Y      []float64 // a number for each example; of classes the place in Levels, from 0
 //	Levels []string  // names of the classes in order; nil: numbers
 //	Texts  bool      // the levels are texts in the file
 //	Rest   bool      // of two levels the first means any other than the second

@@ -15,7 +15,7 @@ import (
 
 // standard are the cases that run without arguments: a Gaussian process on friedman1 and on the Boston
 // housing data with M03's kernel; the four sets of M04 with hard margins; machines for classes that overlap
-// and for separable ones, with narrow and broad kernels. gamma is in units of 1/d; 0: that of the preset.
+// and for separable ones, with narrow and broad kernels. gamma is in units of 1/d; 0: the preset's.
 var standard = []struct {
 	name, data string
 	gamma      float64

@@ -47,7 +47,7 @@ type Settings struct {
 	Progress func(label string, done, total int)
 }
 
-// DefaultResamples and DefaultLimit are those of a comparison of all default cases in a minute on two cores.
+// With DefaultResamples and DefaultLimit all default cases are compared in a minute on two cores.
 const (
 	DefaultResamples = 200
 	DefaultLimit     = 2 * time.Second
@@ -115,7 +115,7 @@ func experiments(cases []Case, s Settings) ([]*experiment, error) {
 }
 
 // checkMemory refuses rows of n examples that would not fit: a kernel matrix for each side and G with the
-// workers' matrices, those of the naive fit, or those of the dgemm benchmark.
+// workers' matrices, with the naive fit's, or with the dgemm benchmark's.
 func (s *Settings) checkMemory(spec *model.Spec, n int, ratio float64) error {
 	sites := float64(n)
 	drawn, rows := sites*-math.Expm1(-ratio), sites*ratio // of a resample: different examples, and all
@@ -225,7 +225,7 @@ func (x *experiment) compare(ctx context.Context) (row report.CompareRow, err er
 	return row, nil
 }
 
-// relate compares the theory's costs and variances with those of retraining.
+// relate compares the theory's costs and variances with retraining's.
 func relate(r *report.CompareRow, variances []float64, reference *fits.Averages, ways []way) {
 	over := func(fit float64) float64 {
 		if fit > 0 {

@@ -21,12 +21,12 @@ import (
 const libsvmCost = 1e10
 
 // libsvmSeconds is the time of one training by LIBSVM's svm-train, with its own defaults, on examples of the
-// given multiplicities: the least processor time of the process less that of the same process with a
+// given multiplicities: the least processor time of the process less the time of the same process with a
 // tolerance so large that it ends before its first step. Start-up and reading are so excluded; the rows of
 // the kernel matrix that it computes are included; no model is written. LIBSVM has a bias, merges no rows,
-// and gets those of a hard margin once. The time is 0 if there is no svm-train, if the loss or the kernel is
-// not LIBSVM's, or if it is less than a fifth of start-up and reading; a run is ended after two seconds, a
-// lower bound then.
+// and gets the examples of a hard margin once. The time is 0 if there is no svm-train, if the loss or the
+// kernel is not LIBSVM's, or if it is less than a fifth of start-up and reading; a run is ended after two
+// seconds, a lower bound then.
 func (x *experiment) libsvmSeconds(ctx context.Context, weight []float64) (seconds float64, isBound bool) {
 	t, k, set := loss.TraitsOf(x.model.Loss), x.model.Kernel, x.model.Set
 	p, _ := loss.ParametersOf(x.model.Loss)

@@ -18,7 +18,7 @@ type way struct {
 	rank   int
 	single bool // one resample after the other, by an own trainer
 	setup  float64
-	each   float64 // seconds a resample, after those of the set-up
+	each   float64 // seconds a resample, after the set-up
 	fits   int     // measured; 1 without a result
 	result *fits.Averages
 }

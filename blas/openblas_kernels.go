@@ -16,7 +16,8 @@ import (
 // trsm here is a product with the inverse, and lauum a product of the triangle padded with zeros.
 //
 // The inverse of a triangle replaces substitution up to a bound on |L| |L^-1| (Frobenius), the worst-case
-// growth of rounding errors. Measured on smooth kernels, they are at most three times those of substitution.
+// growth of rounding errors. Measured on smooth kernels, they are at most three times as large as by
+// substitution.
 var (
 	open    = netlib.Implementation{}
 	doubles = byProducts(kernels[float64]{gemm: open.Dgemm, syrk: open.Dsyrk, trmm: open.Dtrmm,
@@ -25,8 +26,8 @@ var (
 		trsm: open.Strsm}, 1e3)
 )
 
-// smallLeaf is the order at which the recursions stop, largeLeaf that of potrf in matrices above leafOrder:
-// its leaves also divide all the rows below, which occupies threads.
+// smallLeaf is the order at which the recursions stop, largeLeaf the order for potrf in matrices above
+// leafOrder: its leaves also divide all the rows below, which occupies threads.
 const (
 	smallLeaf = 32
 	largeLeaf = 64

@@ -11,7 +11,7 @@ import (
 type float interface{ float32 | float64 }
 
 // kernels are the base functions of the recursions of this file, in one precision: level 3 BLAS on blocks of
-// any size, and those of leaves. Arguments are those of gonum's blas.Float64 and of Backend.
+// any size, and the kernels of leaves. Arguments are as in gonum's blas.Float64 and in Backend.
 type kernels[T float] struct {
 	gemm func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
 		ldc int)
@@ -35,7 +35,7 @@ type recursion[T float] struct {
 	leaf    int
 }
 
-// potrf, trtri and lauum are those of Backend with recursions that end in the given kernels.
+// potrf, trtri and lauum are Backend's, with recursions that end in the given kernels.
 func potrf[T float](k *kernels[T], leaf int, uplo blas.Uplo, n int, a []T, lda int) (minor int) {
 	checkTriangle(n, a, lda)
 	return recursion[T]{k, leaf}.potrf(n, n, lowerTriangle(uplo, a, lda))
@@ -123,7 +123,7 @@ func (r recursion[T]) trtri(n int, l block[T]) {
 	r.multiply(blas.Left, n-n1, n1, 1, l22, blas.NoTrans, l21)
 }
 
-// lauum overwrites a lower triangle of order n with that of L'L, whose blocks are
+// lauum overwrites a lower triangle of order n with the one of L'L, whose blocks are
 // L11'L11 + L21'L21, L22'L21 and L22'L22.
 func (r recursion[T]) lauum(n int, l block[T]) {
 	if n <= r.leaf {

@@ -11,7 +11,7 @@ import (
 	"bootbench/solver"
 )
 
-// rounding is the mean square, relative to that of independent resamples, below which a control is constant
+// rounding is the mean square, relative to independent resamples', below which a control is constant
 // within the rounding of single precision, as the average of F1 over a partition into folds.
 const rounding = 1e-6
 
@@ -72,7 +72,7 @@ func NewControlled(p Controls, tests []loss.Test) (*Controlled, error) {
 }
 
 // Add implements Estimator: f are the predictions of the exact fit at sites and new inputs, followed
-// by those of the first iterate (BlockSettings.FirstIterate).
+// by the first iterate's (BlockSettings.FirstIterate).
 func (e *Controlled) Add(_ int, weight, f []float64) {
 	n := len(e.center)
 	exact, first := f[:n], f[n:2*n]

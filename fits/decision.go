@@ -89,7 +89,7 @@ type Decided struct {
 	Share     [][]float64 // share of the decisions for each class, by class and example
 	// Disagreement is the probability that two of the fits decide differently.
 	Disagreement []float64
-	// Mean is that of the score of each class, and Square that of its squared distance from +1 for the
+	// Mean is the mean of the score of each class, and Square the one of its squared distance from +1 for the
 	// examples of the class, and from -1 for others.
 	Mean, Square [][]float64
 	Warnings     []string

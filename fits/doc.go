@@ -2,8 +2,8 @@
 //
 // A run (Train, Run) passes blocks of fits through workers: one fit after the other by a trainer of package
 // train (Single, Along), or all fits of a block together as products with one matrix (Blocks). Plain averages
-// are those of Run; Controlled averages have the first iterate of the blocks as a control variate. Standard
-// errors are Monte-Carlo errors.
+// are the averages of Run; Controlled averages have the first iterate of the blocks as a control variate.
+// Standard errors are Monte-Carlo errors.
 //
 // # Blocks
 //

@@ -26,7 +26,7 @@ type sites struct {
 
 func newSites(n int) sites { return sites{weight: make([]float64, n), target: make([]float64, n)} }
 
-// mixedSite is a site with present examples of different targets: its proximal map is that of a sum of
+// mixedSite is a site with present examples of different targets: its proximal map is the one of a sum of
 // losses.
 type mixedSite struct {
 	site      int

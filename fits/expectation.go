@@ -74,7 +74,7 @@ func newIterate(p Controls) (*iterate, error) {
 //	E F1_i = m_i + G_ii delta_i(0) + sum_{l not in p} G_il delta_l + sum_{l in p, l != i} G_il delta_l|i
 //
 // with delta the means of xi - g under the law of the other parts, and of the others of i's part (T14). The
-// cost is that of a few products with G, or about 40 if counts are dependent.
+// cost is a few products with G, or about 40 if counts are dependent.
 func (x *iterate) expectation() (e Expectation, err error) {
 	s, y := x.Solution, x.Solution.Problem.Y
 	alone := len(y) == len(x.sites)
@@ -188,7 +188,7 @@ func (x *iterate) squares(v []float64, whole bool) []float64 {
 	return out
 }
 
-// variance is the variance of product from that of the forces under a law. For dependent counts it includes
+// variance is the variance of product from the forces' variance under a law. For dependent counts it includes
 // the covariances of pairs of sites with one example each,
 //
 //	sum_{i != l} G_ji G_jl Cov(xi_i, xi_l) = sum_kn C_kn (S_jk S_jn - sum_i G_ji^2 xi_i(k) xi_i(n)),

@@ -144,7 +144,7 @@ func weightOf(weights []float64, example int) float64 {
 	return weights[example]
 }
 
-// leastAbsent is the least variance of a left-out prediction, relative to that of the predictor, that is not
+// leastAbsent is the least variance of a left-out prediction, relative to the predictor's, that is not
 // rounding: for nearly independent sites it is 0.
 const leastAbsent = 1e-6
 

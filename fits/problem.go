@@ -14,7 +14,7 @@ import (
 type Problem struct {
 	// Y are the examples' targets, finite, length N >= 1.
 	Y []float64
-	// Weights are the examples' weights in errors, nil for 1; those of training are the plan's.
+	// Weights are the examples' weights in errors, nil for 1; the plan has the weights of training.
 	Weights []float64
 	// Site maps the examples to their sites.
 	Site train.Sites
@@ -62,13 +62,13 @@ type Settings struct {
 // Memory remembers fits between runs.
 type Memory interface {
 	// Recall overwrites f with the predictions of fit r if they are known. An *UnconvergedError is the
-	// outcome of a fit that was skipped; ErrElsewhere is that of a fit that another process makes, which no
-	// average has. Workers call it concurrently.
+	// outcome of a fit that was skipped; ErrElsewhere is the one of a fit that another process makes, which
+	// no average has. Workers call it concurrently.
 	Recall(r int, f []float64) (known bool, err error)
 	// Remember is called in the order of r for every fit that this process has: with its predictions, or if
 	// it was skipped with the reason.
 	Remember(r int, f []float64, skipped error)
-	// Close is called at the end of a run, complete or cancelled. Its error is that of the run:
+	// Close is called at the end of a run, complete or cancelled. Its error is the error of the run:
 	// ErrElsewhere if another process makes some of the fits.
 	Close(complete bool) error
 }

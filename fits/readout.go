@@ -42,8 +42,9 @@ func (s *surrogate) force(j int, f, h, weight float64) float64 {
 //
 // Far from all other inputs the terms span many orders of magnitude, and the nearest present input dominates.
 // The error of xi_j is estimated by r_j, its last change, or by rounding if j is absent. The error of the
-// first formula is sum_j |G_ij| r_j/b_i and the rounding of G's elements, that of the second sum_j |K_ij| r_j
-// over the present sites. A sign is determined if |f_i| exceeds the error, or if h_i exceeded rounding.
+// first formula is sum_j |G_ij| r_j/b_i and the rounding of G's elements, the bound of the second sum_j
+// |K_ij| r_j over the present sites. A sign is determined if |f_i| exceeds the error, or if h_i exceeded
+// rounding.
 func (b *block[T]) readAgain(i int, f []float64, doubtful []int) (decided bool) {
 	s, weight := b.trainer.surrogate, b.rows[i].weight
 	n := len(f)
@@ -90,8 +91,8 @@ const (
 // manyRoundings bounds a sum of roundings, in multiples of its root mean square.
 const manyRoundings = 8
 
-// boundRounding bounds the rounding error of h: that of x and its products with G, with unit roundoff u, and
-// that of the elements of G, about 2^-53 (G_ii G_jj)^1/2.
+// boundRounding bounds the rounding error of h: of x and its products with G, with unit roundoff u, and
+// of the elements of G, about 2^-53 (G_ii G_jj)^1/2.
 func (s *surrogate) boundRounding(u float64) {
 	n := len(s.chi)
 	s.rounding, s.elementRounding, s.response = make([]float64, n), make([]float64, n), make([]float64, n)

@@ -53,7 +53,7 @@ func (e *estimate) without(k, group int) float64 {
 }
 
 // estimate computes the means of the residuals y - beta x at a point, with the coefficients beta of each
-// group fitted to the other groups, and their covariance from that of the residuals. All are NaN without
+// group fitted to the other groups, and their covariance from the residuals'. All are NaN without
 // observations, the covariance also with one.
 func (r *regression) estimate(point int, p plan) *estimate {
 	q, all := r.responses, r.Total(point)
@@ -108,8 +108,8 @@ func residualProduct(m Moments, beta [][controls]float64, k, l int) float64 {
 	return sum
 }
 
-// coefficients are those of each response on the controls: ridge regression about the prior ones, or about 0
-// if these do not lower the variance. A control that is constant within rounding, or determined by the
+// coefficients are the ones of each response on the controls: ridge regression about the prior ones, or about
+// 0 if these do not lower the variance. A control that is constant within rounding, or determined by the
 // previous ones, keeps its prior coefficient.
 func (r *regression) coefficients(m Moments, p plan) [][controls]float64 {
 	beta := make([][controls]float64, r.responses)

@@ -126,7 +126,7 @@ type Status int
 const (
 	// Complete: all requested resamples were done.
 	Complete Status = iota
-	// Cancelled: the context ended first. The Averages equal that of a run over the first resamples only.
+	// Cancelled: the context ended first. The Averages are as of a run over the first resamples only.
 	Cancelled
 )
 

@@ -66,7 +66,7 @@ func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Averages, err
 	return all[0], nil
 }
 
-// RunPath is Run for each factor of a path (resample.Path) of the fits of p; the trainers are those of Along.
+// RunPath is Run for each factor of a path (resample.Path) of the fits of p; the trainers are Along's.
 func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Settings) (results []*Averages,
 	err error) {
 	if p, s, err = complete(p, s); err != nil {

@@ -49,7 +49,7 @@ func (s *siteForce) value(k []int) float64 {
 }
 
 // moments are the mean and the variance of xi - g under a law of the counts. If without >= 0, one example of
-// that target is left out, and law is that of the others.
+// that target is left out, and law is the law of the others.
 func (s *siteForce) moments(law *jointCounts, without int) (mean, variance float64, err error) {
 	copies := slices.Clone(s.copies)
 	if without >= 0 {

@@ -81,7 +81,7 @@ func (m Moments) Product(i, j int) float64 {
 // Central is the sum of the products of i and j about their means.
 func (m Moments) Central(i, j int) float64 { return m.Product(i, j) - m.Sum(i)*m.Mean(j) }
 
-// Less are the sums of m minus those of a part.
+// Less are the sums of m minus a part's.
 func (m Moments) Less(part Moments) Moments {
 	rest := make([]float64, len(m.sums))
 	return Moments{m.variables, floats.SubTo(rest, m.sums, part.sums)}

@@ -160,7 +160,7 @@ const (
 	Precomputed
 )
 
-// Names are those of the kinds, in the order of the constants.
+// Names are the names of the kinds, in the order of the constants.
 func Names() []string {
 	return []string{"rbf", "matern12", "matern32", "matern52", "rq", "linear", "poly", "precomputed"}
 }
@@ -181,7 +181,7 @@ func ParseKind(name string) (Kind, error) {
 	return 0, fmt.Errorf("no kernel is called %q (there are %s)", name, strings.Join(Names(), ", "))
 }
 
-// MarshalText is that of String.
+// MarshalText is the text of String.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText is ParseKind.

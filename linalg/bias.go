@@ -11,7 +11,7 @@ import (
 )
 
 // WithBias is the limit of k + c 11' as c grows without bound: the kernel of a predictor with an unpenalised
-// bias. Its elements are infinite; At, Check and Submatrix are those of k.
+// bias. Its elements are infinite; At, Check and Submatrix are k's.
 func WithBias(k Kernel) Kernel { return biased{k} }
 
 type biased struct{ Kernel }
@@ -150,7 +150,7 @@ func (e *biasEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	})
 }
 
-// Rows adds the rows of z z'/w to those of G0.
+// Rows adds the rows of z z'/w to the rows of G0.
 func (e *biasEngine) Rows(dst blas64.General, first int) {
 	e.Engine.Rows(dst, first)
 	if dst.Rows > 0 {

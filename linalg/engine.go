@@ -21,7 +21,7 @@ import (
 // An engine is not safe for concurrent use; it runs in parallel inside.
 //
 // Factorize computes the diagonal of G; FormG then computes all of G from the same factorisation. They are
-// separate because most iterations need only the diagonal. Costs are those of CholeskyEngine; lowRankEngine
+// separate because most iterations need only the diagonal. Costs are CholeskyEngine's; lowRankEngine
 // states its costs. Dense has the additional methods of dense engines.
 type Engine interface {
 	// Factorize computes G at d, exactly. It costs 2N^3/3 flops. It refuses entries
@@ -60,7 +60,7 @@ type Dense interface {
 
 	// RankUpdate changes d by delta at the listed sites and G with it, exactly (Woodbury, M03-65), at N^2
 	// len(sites) flops. It calls FormG if necessary. An update that would lose accuracy is refused with
-	// ErrUpdate; G is then that of Precisions, after none or part of the change.
+	// ErrUpdate; G is then the one of Precisions, after none or part of the change.
 	RankUpdate(sites []int, delta []float64) error
 
 	// FactorizeSingle is Factorize and FormG in single precision, at half the cost: the relative error of G

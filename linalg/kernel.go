@@ -26,7 +26,7 @@ type Kernel interface {
 	Engine() Engine
 }
 
-// Diagonal is that of k.
+// Diagonal is the diagonal of k.
 func Diagonal(k Kernel) []float64 {
 	diagonal := make([]float64, k.N())
 	for i := range diagonal {

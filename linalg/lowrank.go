@@ -126,7 +126,7 @@ func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 	return s
 }
 
-// Truncate is K~ with the first pivots only: its panels are views of those of k.
+// Truncate is K~ with the first pivots only: its panels are views of k's.
 func (k *LowRankPlusDiag) Truncate(rank int) *LowRankPlusDiag {
 	s := *k
 	s.rank, s.pivots, s.panels, s.residual = rank, k.pivots[:rank], nil, slices.Clone(k.residual)

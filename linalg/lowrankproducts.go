@@ -36,7 +36,7 @@ func (e *lowRankEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	}
 }
 
-// rows are those of U, u_i, perhaps with a further column.
+// rows are the rows u_i of U, perhaps with a further column.
 type rows struct {
 	*lowRankEngine
 	lanes  lanes
@@ -73,8 +73,8 @@ func (u rows) forms(dst []float64, a blas64.General) {
 	}
 }
 
-// bothSides replaces S by L^-1 S L^-T (t = NoTrans) or L^-T S L^-1 (Trans): from the basis of R' to that of
-// L^-1 R', or back. A further column of U stays.
+// bothSides replaces S by L^-1 S L^-T (t = NoTrans) or L^-T S L^-1 (Trans): from the basis of R' to the basis
+// of L^-1 R', or back. A further column of U stays.
 func (e *lowRankEngine) bothSides(t gblas.Transpose, s blas64.General) {
 	opposite := gblas.Trans
 	if t == gblas.Trans {

@@ -272,7 +272,7 @@ func (f *factorisation) sample(count int) []int {
 // first, and the lower triangle of these.
 func (f *factorisation) selectPivots(sites []int) (order []int, l blas64.General) {
 	b := len(sites)
-	h, left := newGeneral(b, b), make([]float64, b) // rows of h become those of L', over the candidates
+	h, left := newGeneral(b, b), make([]float64, b) // rows of h become rows of L', over the candidates
 	for r := range sites {
 		for c, site := range sites {
 			h.Data[r*h.Stride+c] = f.rows[r*f.n+site]

@@ -14,7 +14,7 @@ import (
 // bandRows is the height of the bands of a triangle.
 const bandRows = 64
 
-// addGram adds alpha times the lower triangle of a a' to that of c: a is r x n, c is r x r.
+// addGram adds alpha times the lower triangle of a a' to the one of c: a is r x n, c is r x r.
 func addGram(c blas64.General, alpha float64, a blas64.General) {
 	if a.Cols > 0 && c.Rows > 0 {
 		blas.Syrk(gblas.NoTrans, alpha, a, 1, symmetricOf(c))
@@ -69,7 +69,7 @@ func addProducts(sums []float64, a, b blas64.General) {
 	}
 }
 
-// bySign lists the numbers from first to last-1 of positive x, then those of negative x, and counts both.
+// bySign lists the numbers from first to last-1 of positive x, then the ones of negative x, and counts both.
 func bySign(list []int, x []float64, first, last int) (positive, negative []int) {
 	at, back := 0, last-first
 	for i := first; i < last; i++ {
@@ -142,7 +142,7 @@ func (l lanes) gram(dst blas64.General, m []blas64.General, root []float64) {
 	}
 }
 
-// addGram is gram of a block: the symmetric product of the sites of positive root minus that of negative.
+// addGram is gram of a block: the symmetric product of the sites of positive root minus the one of negative.
 func (l lane) addGram(m []blas64.General, root []float64, first, last int) {
 	positive, negative := bySign(l.list, root, first, last)
 	l.addSites(1, positive, m, root, first, last)
@@ -169,7 +169,7 @@ func (l lane) addSites(sign float64, sites []int, m []blas64.General, root []flo
 }
 
 // forms writes x_i'A x_i to dst_i, for rows x_i of the matrix whose transpose is m and a symmetric A that it
-// overwrites: twice that of its lower triangle with half of its diagonal.
+// overwrites: twice the one of its lower triangle with half of its diagonal.
 func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 	for q := range a.Rows {
 		row := core.Row(a, q)

@@ -11,8 +11,8 @@ import (
 	"bootbench/linalg/internal/core"
 )
 
-// RankUpdate changes d by delta at the listed sites: first those of one sign of delta, then those of the
-// other. Each group needs one Cholesky factor of its order:
+// RankUpdate changes d by delta at the listed sites: first the sites of one sign of delta, then the sites of
+// the other. Each group needs one Cholesky factor of its order:
 //
 //	G+ = G - U S^-1 U',  U = G_J |delta|^1/2,  S = I + |delta|^1/2 G_JJ |delta|^1/2   (M03-65)
 //

@@ -243,7 +243,7 @@ func (p mappedNormal) below(x float64) (less, atMost, density float64) {
 }
 
 // average is the term of the expectation of g, by quadrature between the breakpoints of f and the preimages
-// of those of g: by fixed panels if f is piecewise linear, else by adaptive ones.
+// of the ones of g: by fixed panels if f is piecewise linear, else by adaptive ones.
 func (p mappedNormal) average(g func(f float64) float64, breaks []float64) float64 {
 	cuts := []float64{-curveReach, curveReach}
 	cut := func(z float64) {

@@ -72,8 +72,8 @@ type Quadratic interface {
 	//	a2 = E 1/(c+k/s2)^2, e2 = E (v/s2^2)/(c+k/s2)^2,
 	// with v = WithinSiteVar of the site's examples and k: k for draws with replacement.
 	Responses(c float64) (a1, pull, a2, e2 float64)
-	// Spread is the variance of 1/(c+k/s2) over k, a2 - a1^2 without cancellation. a1 and pull are those of
-	// Responses at the same c.
+	// Spread is the variance of 1/(c+k/s2) over k, a2 - a1^2 without cancellation. a1 and pull are the ones
+	// of Responses at the same c.
 	Spread(c, a1, pull float64) float64
 	// Target is the mean and the population variance of the site's targets.
 	Target() (mean, variance float64)

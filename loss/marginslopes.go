@@ -14,8 +14,8 @@ type Sloped interface {
 	MomentSlopes(cav Cavity) (by [3]Moments, ok bool)
 }
 
-// MomentSlopes are those of marginMoments. In a row of counts, with the loss's kink K, at z_1 in standard
-// deviations s, and the other kink of the map at z_0, where the map's slope falls from a to 0,
+// MomentSlopes are the slopes of marginMoments. In a row of counts, with the loss's kink K, at z_1 in
+// standard deviations s, and the other kink of the map at z_0, where the map's slope falls from a to 0,
 //
 //	f - K = a s (x - z_0) for x < z_0,   0 up to z_1,   s (x - z_1) beyond,
 //

@@ -79,7 +79,7 @@ func (l HardMargin) Site(y []float64, law resample.CountDistribution) (Site, err
 //
 // If a site holds both labels, their counts are independent, and the average is over all pairs.
 //
-// With ClassWeights C is that of the label; so for SquaredHinge and Logistic.
+// With ClassWeights C is the label's; so for SquaredHinge and Logistic.
 type Hinge struct {
 	C float64 // in (0, 1e100]
 	ClassWeights

@@ -18,7 +18,7 @@ const (
 )
 
 // posteriors computes the predictor of a likelihood and its slope at fields, for every row of counts k:
-// element j len(P) + i is that of row i at field j. The posterior is
+// element j len(P) + i belongs to row i at field j. The posterior is
 //
 //	exp(-c/2 (f-h)^2) prod_j p(y_j|f)^k_j
 //

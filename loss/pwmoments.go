@@ -14,7 +14,7 @@ type response struct {
 }
 
 // Moments computes the moments (T4) over the cavity and the rows, relatively accurate for every cavity. If
-// the tails of a row are negligible, so are those of steeper rows, whose probability it then takes.
+// the tails of a row are negligible, so are the tails of steeper rows, whose probability it then takes.
 func (x *mixture) Moments(cav Cavity) Moments {
 	if len(x.kinks) == 0 { // no example
 		return Moments{Mean: cav.Mean, Var: cav.Var, Response: 1}

@@ -130,8 +130,8 @@ var ruleWeights = func() (rules [ruleHalvings + 1][]float64) {
 }()
 
 // averageRule averages the values at -ruleReach ... ruleReach standard deviations over the cavity of the
-// given standard deviation in units of 1/sqrt(c): Mean is that of f - m_c. It returns false if the rule on
-// every second point differs.
+// given standard deviation in units of 1/sqrt(c): Mean is the mean of f - m_c. It returns false if the rule
+// on every second point differs.
 func averageRule(v []averaged, weights []float64, sd float64) (m Moments, ok bool) {
 	half := len(v) / 2
 	var sums [2]averaged

@@ -36,7 +36,7 @@ func (d Design) String() string {
 // mostlyEmpty is the probability of a draw without groups above which a scheme is refused.
 const mostlyEmpty = 0.99
 
-// Of is the scheme of that name over a design. Its Ratio is that of draws to groups if whole groups are
+// Of is the scheme of that name over a design. Its Ratio is the ratio of draws to groups if whole groups are
 // drawn, else to examples. Draws of groups are never empty.
 func (d Design) Of(name string, o Options) (Scheme, error) {
 	o.N = d.N
@@ -78,7 +78,7 @@ func (d Design) Of(name string, o Options) (Scheme, error) {
 	return s, err
 }
 
-// groupStrata are the strata of groups, those of their first examples; nil without strata.
+// groupStrata are the strata of groups, which their first examples have; nil without strata.
 func (d Design) groupStrata(groups int) []int {
 	if d.Stratum == nil {
 		return nil
@@ -135,7 +135,7 @@ func membersOf(part []int, n int) (members [][]int) {
 	return members
 }
 
-// Designed is a scheme over a design: it draws by Draws. Its distribution is that of equal and independent
+// Designed is a scheme over a design: it draws by Draws. Its distribution is the one of equal and independent
 // units, which is wrong for dependent examples.
 type Designed struct {
 	Scheme
@@ -143,7 +143,7 @@ type Designed struct {
 	Draws  Sampler
 }
 
-// Draw and Period are those of Draws.
+// Draw and Period are the methods of Draws.
 func (s Designed) Draw(seed uint64, b int, weight []float64) { s.Draws.Draw(seed, b, weight) }
 func (s Designed) Period() int                               { return s.Draws.Period() }
 
@@ -184,7 +184,7 @@ type Grouped struct {
 	Count  int   // groups
 }
 
-// Period is that of the groups' draws.
+// Period is the period of the groups' draws.
 func (s Grouped) Period() int { return s.Groups.Period() }
 
 // Empty is the probability that one draw of Groups has none.

@@ -74,7 +74,7 @@ type Draws struct {
 	WithinSiteVar []float64
 }
 
-// Draws are those of n examples, computed at the first call.
+// Draws are the draws of n examples, computed at the first call.
 func (c *Cached) Draws(n int) *Draws {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,5 +88,5 @@ func (c *Cached) Draws(n int) *Draws {
 	return c.draws[n]
 }
 
-// Counts are those of Draws.
+// Counts are the counts of Draws.
 func (c *Cached) Counts(n int) Counts { return c.Draws(n).Counts }

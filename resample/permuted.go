@@ -89,7 +89,7 @@ func (t *Permuted) mean(of []int) (mean float64) {
 	return mean / float64(len(of)) // which of equal labels is exactly theirs
 }
 
-// Targets are those of permutation p.
+// Targets are the targets of permutation p.
 func (t *Permuted) Targets(p int) []float64 {
 	rng := rand.New(rand.NewPCG(t.Seed, ^uint64(p))) // no stream of resamples
 	units, part, means, _ := t.units()

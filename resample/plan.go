@@ -25,7 +25,7 @@ func (p Resamples) Fit(r int, weight []float64) (target []float64) {
 	return p.Y
 }
 
-// Period is that of the scheme.
+// Period is the period of the scheme.
 func (p Resamples) Period() int { return p.Scheme.Period() }
 
 // Path repeats each fit of a plan with its weights times each factor: a path of C, or of 1/noise.
@@ -42,16 +42,16 @@ func (p Path) Fit(r int, weight []float64) (target []float64) {
 	return target
 }
 
-// Period is that of the plan, path by path.
+// Period is the plan's, path by path.
 func (p Path) Period() int { return p.Plan.Period() * len(p.Factors) }
 
-// Weighted is a plan with weights multiplied by those of the examples, which are above 0.
+// Weighted is a plan with weights multiplied by the examples' own, which are above 0.
 type Weighted struct {
 	Plan
 	Weights []float64
 }
 
-// Fit is that of the plan with multiplied weights.
+// Fit is the plan's with multiplied weights.
 func (p Weighted) Fit(r int, weight []float64) (target []float64) {
 	target = p.Plan.Fit(r, weight)
 	floats.Mul(weight, p.Weights)

@@ -62,7 +62,7 @@ func (Multinomial) Name() string { return "multinomial" }
 // Mean is Size/N.
 func (s Multinomial) Mean() float64 { return float64(s.Size) / float64(s.N) }
 
-// Counts is Binomial(n Size, 1/N), that of n independent examples.
+// Counts is Binomial(n Size, 1/N), as for n independent examples.
 func (s Multinomial) Counts(n int) Counts {
 	return binomial(float64(n)*float64(s.Size), 1/float64(s.N-1))
 }

@@ -36,8 +36,8 @@ func (s Bernoulli) Sample(rng *rand.Rand, weight []float64) {
 // replacement, all subsets equally likely.
 //
 // Its counts do not factorise, because they sum to Size: n examples have a hypergeometric total. The
-// distribution given here is that of independent counts with the right marginals, so the total of n examples
-// is Binomial(n, Size/N), with the same mean and a variance larger by (1 - 1/N)/(1 - n/N).
+// distribution given here is the one of independent counts with the right marginals, so the total of n
+// examples is Binomial(n, Size/N), with the same mean and a variance larger by (1 - 1/N)/(1 - n/N).
 type Subsample struct {
 	Size int // S, 1 to N
 	N    int // examples to choose from
@@ -48,7 +48,7 @@ func (Subsample) Name() string { return "subsample" }
 // Mean is Size/N.
 func (s Subsample) Mean() float64 { return float64(s.Size) / float64(s.N) }
 
-// Counts is Binomial(n, Size/N), that of n independent examples.
+// Counts is Binomial(n, Size/N), as for n independent examples.
 func (s Subsample) Counts(n int) Counts {
 	return binomial(float64(n), float64(s.Size)/float64(s.N-s.Size))
 }
@@ -77,7 +77,7 @@ func (s Subsample) Sample(rng *rand.Rand, weight []float64) {
 // within one example, and the resample has all folds except one. Folds = N is leave-one-out.
 //
 // Every example is absent with probability 1/Folds, exactly. Its counts do not factorise, since a whole fold
-// is absent at a time; the distribution given here is that of independent counts with these marginals, so the
+// is absent at a time; the distribution given here is of independent counts with these marginals, so the
 // total of n examples is Binomial(n, 1 - 1/Folds). The number of absent examples, in truth N/Folds, is then
 // random. This matters for left-out errors of few examples or many folds: given that example i is absent,
 // each other one is absent with probability 1/Folds in this distribution, but in truth (N/Folds - 1)/(N - 1),

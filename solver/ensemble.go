@@ -9,7 +9,7 @@ import (
 
 // Ensemble is the out-of-bag ensemble (bagging): for every example the average, over the resamples that leave
 // it out, of the predictors trained on them. For a site of one example it is the cavity's mean, else the mean
-// given the site's other examples. The ensemble's error is that of the averaged predictor; Solution.LeftOut
+// given the site's other examples. The ensemble's error is the averaged predictor's; Solution.LeftOut
 // averages the errors. By Jensen's inequality the former is smaller for a convex test loss.
 type Ensemble struct {
 	// Mean and Vote are, per example, the mean prediction at its input and P(f > 0), the fraction of positive

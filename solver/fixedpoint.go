@@ -25,7 +25,7 @@ type fixedPoint struct {
 	phase           phaseName
 	sweepsConverged bool    // in phase fromStart
 	newtonRadius    float64 // distance up to which Newton's method is tried
-	gStale          bool    // G is not that of accepted
+	gStale          bool    // G is not the one of accepted
 	cause           error   // of the last failure
 }
 

@@ -9,7 +9,7 @@ import (
 
 // solveGeneral iterates to the fixed point and leaves G there, and g and u in the Solution. When ctx ends,
 // the last accepted iterate is kept; a refresh, once begun, is finished, and one more follows if G is in
-// single precision or stale. The residual is then that of the cavities only.
+// single precision or stale. The residual is then the cavities' only.
 func (r *run) solveGeneral(ctx context.Context) error {
 	x := newFixedPoint(r)
 	x.model.cancelled = func() bool { return ctx.Err() != nil }
@@ -82,7 +82,7 @@ func newtonBytes(sites int, factor bool) int64 {
 	return bytes
 }
 
-// factorRoom is the memory for a factor of K: Settings.MaxBytes minus that of Newton's method.
+// factorRoom is the memory for a factor of K: Settings.MaxBytes minus what Newton's method takes.
 func (r *run) factorRoom() int64 {
 	if r.settings.MaxBytes == 0 {
 		return 0

@@ -95,8 +95,8 @@ func (c *precisionIteration) fail(cause error) error {
 	return c.factorize()
 }
 
-// start sets next to the start value of d: that of Settings.From, or every site's response to the homogeneous
-// cavity (M03-61, 62).
+// start sets next to the start value of d: the one of Settings.From, or every site's response to the
+// homogeneous cavity (M03-61, 62).
 func (c *precisionIteration) start() error {
 	if c.run.settings.From != nil {
 		copy(c.next, c.run.settings.From.SitePrecision)

@@ -43,7 +43,7 @@ func (s *siteModel) scale(variance float64) float64 {
 	return math.Sqrt(s.unit*s.unit + variance)
 }
 
-// cavity is that of site i.
+// cavity is the cavity of site i.
 func (s *siteModel) cavity(x cavities, i int) loss.Cavity {
 	return s.newCavity(x.logC()[i], x.mean()[i], x.logV()[i])
 }
@@ -113,7 +113,7 @@ func (s *siteModel) maxChange(a, b cavities) float64 {
 }
 
 // consistencyError is the largest difference between the two sides of T6, in the predictor's mean, its
-// variance and d chi: those of the sites in cavities read off G (T4), and those of G with the parameters p
+// variance and d chi: of the sites in cavities read off G (T4), and of G with the parameters p
 // (T5). The effect of a site on the others depends on d chi rather than d: near 1 the site is pinned.
 func (s *siteModel) consistencyError(x cavities, p siteParams) float64 {
 	chi, b := s.engine.Diag()

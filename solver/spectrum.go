@@ -15,7 +15,7 @@ const (
 	enoughSites  = 256
 	subsetFactor = 4
 
-	typicalSites = 16 // sites whose mean response approximates that of all
+	typicalSites = 16 // sites whose mean response approximates the mean of all
 )
 
 // spectrum approximates the spectrum of K by the eigenvalues w of K on a random subset of the sites: each

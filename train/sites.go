@@ -21,7 +21,7 @@ type Set struct {
 	Weight []float64
 	// Bias adds an unpenalised constant to the predictor; expectation propagation has none.
 	Bias bool
-	// Resume > 0 is the ratio of the weights to those of the last set: a trainer may start at its solution.
+	// Resume > 0 is the ratio of the weights to the last set's: a trainer may start at its solution.
 	Resume float64
 	// Stop, if set, is called now and then; true ends the training as Cancelled.
 	Stop func() bool

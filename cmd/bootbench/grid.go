@@ -45,7 +45,7 @@ func runGrid(a *app, o *options, data []string) {
 			refuse("--over is required: the flags leave nothing that a grid varies by default")
 		}
 		drawn.spec, size = search.Spec, q.DefaultSample
-		preset = model.Preset{Loss: search.Spec.Loss} // a search ignores those of data sets
+		preset = model.Preset{Loss: search.Spec.Loss} // a search ignores the presets of data sets
 	}
 	q.Scheme = o.designed(o.ratio, set)
 	o.draw(a.ctx, drawn, size)

@@ -26,7 +26,7 @@ type outputs struct {
 type output struct{ flag, path string }
 
 // folderFiles are the names of the files that a command may write into the folder --out: the names of
-// figures are those of the answer, with DATA for curve, grid and compare.
+// figures are the answer's, with DATA for curve, grid and compare.
 func folderFiles(command string) *regexp.Regexp {
 	figures := map[string]string{"compare": "|.+-(time|error)",
 		"merge": "|curve|grid|compare|.+-(time|error)"}

@@ -24,7 +24,7 @@ type rowRun[R any] struct {
 	finish   func(rows []R, complete bool) // completes the document
 }
 
-// printRows runs the command: all rows, or those of this shard.
+// printRows runs the command: all rows, or the rows of this shard.
 func printRows[R any](a *app, c rowRun[R]) {
 	for i, t := range c.tasks {
 		a.tasks.require(i/c.together, t.Name, keyOf(t.Key))

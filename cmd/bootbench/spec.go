@@ -64,7 +64,7 @@ func (o *options) storage(spec *model.Spec) {
 	}
 }
 
-// lossOf is the given loss, or else base, nil for none; given parameters replace those of base. The targets
+// lossOf is the given loss, or else base, nil for none; given parameters replace base's. The targets
 // of set become labels if the loss is one of labels.
 func (o *options) lossOf(base loss.Loss, set *dataset.Set) loss.Loss {
 	name := o.loss
@@ -138,7 +138,7 @@ func (o *options) refuseForeign(about loss.Info) {
 }
 
 // readClassWeights reads --class-weight for the labels of DATA: "balanced", the weight of the class
-// +1, those of -1 and +1, or LABEL=W for one class or both.
+// +1, the weights of -1 and +1, or LABEL=W for one class or both.
 func readClassWeights(text string, set *dataset.Set) loss.ClassWeights {
 	switch {
 	case text == "":

@@ -58,7 +58,7 @@ type accuracyRow struct {
 	report.Solve
 	TheoryError report.Number `json:"theory_error"`
 	report.Retrained
-	// VarianceRatio is the median over sites of the theory's variance over that of retraining. VarianceError
+	// VarianceRatio is the median over sites of the theory's variance over retraining's. VarianceError
 	// is the root mean square over sites of their relative difference, the noise of retraining subtracted.
 	VarianceRatio float64 `json:"variance_ratio"`
 	VarianceError float64 `json:"variance_error"`
@@ -151,7 +151,7 @@ func summarizeAccuracy(o *output, rows []accuracyRow, resamples int) {
 		resamples, within, 100*slices.Max(off))
 }
 
-// accuracyFigure shows the ratios of the theory's errors and variances to those of retraining, by loss.
+// accuracyFigure shows the ratios of the theory's errors and variances to retraining's, by loss.
 func accuracyFigure(rows []accuracyRow) *report.Figure {
 	x := report.Axis{Label: "left-out error by retraining, relative to the largest of its set"}
 	errors := report.Panel{X: x, Y: report.Axis{Label: "theory over retraining"}}

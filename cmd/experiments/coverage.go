@@ -105,7 +105,7 @@ func worldsOf(names []string) (chosen []world) {
 	return chosen
 }
 
-// Models: that of the library's search in each table, or one with fixed hyperparameters.
+// Models: the one of the library's search in each table, or one with fixed hyperparameters.
 const flagless, given = "flagless", "given"
 
 // specified is the model of a table.
@@ -277,7 +277,7 @@ func counted(all []outcome, risk float64, of func(outcome) interval) (c counts) 
 	return c
 }
 
-// pValue is that of cross-validation in ten folds.
+// pValue is the p-value of cross-validation in ten folds.
 func (c *coverage) pValue(ctx context.Context, _ *sample, spec bootbench.Spec, _ string, number int) float64 {
 	folds := bootbench.Folds{Folds: 10, Permutations: c.permutations}
 	o := bootbench.Options{Seed: uint64(number)}

@@ -30,7 +30,7 @@ type bothLaws struct {
 	solution       *solver.Solution
 	mean, variance []float64 // by theory at held-out inputs
 	retrained      *fits.Averages
-	first          int         // index of these inputs among those of retraining
+	first          int         // index of these inputs among retraining's
 	predictions    [][]float64 // of the resamples at each input
 }
 
@@ -104,7 +104,7 @@ type chosen struct {
 	why string
 }
 
-// lawWidth is the width of M03's bins, fieldWidth of those of internal fields.
+// lawWidth is the width of M03's bins, fieldWidth the width of bins of internal fields.
 const lawWidth, fieldWidth = 0.2, 0.1
 
 func compareLaw(place int, theory loss.Distribution, predictions []float64, width float64) law {

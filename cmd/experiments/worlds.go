@@ -17,7 +17,7 @@ import (
 type world struct {
 	name, about string
 	classes     int     // 0: numbers
-	noise       float64 // variance of numbers about their expectation, without that of groups
+	noise       float64 // variance of numbers about their expectation, without the groups' variance
 	effect      float64 // variance of the effect of a group; 0: no groups
 	rows        int     // of a group; 0: four groups of all rows
 	student     float64 // degrees of freedom of the noise; 0: it is Gaussian

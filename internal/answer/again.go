@@ -251,7 +251,7 @@ func ofAllRows(folds int) float64 {
 
 // correct corrects risks by the losses of fits without the same folds, with the choice made again and
 // without: times the ratio of their errors, or plus the difference where a loss takes steps and errors may
-// be 0. The standard errors contain that of the difference.
+// be 0. The standard errors contain the difference's.
 func (s *Study) correct(found []*risk, a *chosenAgain) {
 	steps, set := loss.TraitsOf(s.Test).Steps, s.Model.Set
 	for k, x := range found {
@@ -278,8 +278,8 @@ func (x *risk) add(more []float64, part float64, foldOf []int, set *dataset.Set)
 }
 
 // choose computes, for every function, by how much errors on rows without which the model was also chosen
-// exceed those of the chosen model: the root of the ratio of mean squares (chooseAgain), 1 at least, and 1
-// for a model that was given or is not chosen again. A check says why there is no ratio.
+// exceed the errors of the chosen model: the root of the ratio of mean squares (chooseAgain), 1 at least, and
+// 1 for a model that was given or is not chosen again. A check says why there is no ratio.
 func (s *Study) choose(ctx context.Context, seed uint64) (none report.Checks) {
 	if s.choice != nil {
 		return nil

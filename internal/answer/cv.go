@@ -138,7 +138,7 @@ func (v *Validation) folds(set *dataset.Set) (partition, error) {
 	return v.partition(ClassesOf(set.Columns[0].Y))
 }
 
-// settings are those of the fits of a part without each fold.
+// settings are the settings of the fits of a part without each fold.
 func (v *Validation) settings(p *part, folds partition) model.RetrainSettings {
 	s := model.RetrainSettings{Plan: resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: p.model.Y}}
 	s.Tests, s.Workers = p.study.tests(v.Metrics), v.Workers

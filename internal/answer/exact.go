@@ -98,7 +98,7 @@ func (p *part) remember(settings *model.RetrainSettings, count int, command stri
 	return err
 }
 
-// digest is that of the kernel of new inputs.
+// digest is the digest of the kernel of new inputs.
 func digest(cross blas64.General) string {
 	sum := sha256.New()
 	for row := range cross.Rows {

@@ -156,7 +156,7 @@ func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level fl
 }
 
 // less is the risk of a model less another one's, by the same folds, each of a partition: the standard error
-// is that of the paired losses.
+// is the one of the paired losses.
 func (x *risk) less(y *risk, set *dataset.Set, folds [][]int, each int) *risk {
 	d := &risk{}
 	minus := func(a, b []float64) []float64 { return floats.SubTo(make([]float64, len(a)), a, b) }
@@ -188,7 +188,7 @@ func (x *risk) less(y *risk, set *dataset.Set, folds [][]int, each int) *risk {
 	return d
 }
 
-// addSpread adds the standard error of a mean over the rows to that of a risk: over folds, if that is more
+// addSpread adds the standard error of a mean over the rows to a risk's: over folds, if that is more
 // and they are enough to tell, because a choice has one effect on all rows of its fold. Few folds leave few
 // degrees of freedom (Welch and Satterthwaite).
 func (x *risk) addSpread(each []float64, set *dataset.Set) {
@@ -247,8 +247,8 @@ func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err er
 	}
 }
 
-// degrees are the degrees of freedom of the standard error, 0 for many: the fewest of those of a spread over
-// folds (addSpread), of the groups, and of losses without a bound of their law.
+// degrees are the degrees of freedom of the standard error, 0 for many: the fewest of the degrees of a spread
+// over folds (addSpread), of the groups, and of losses without a bound of their law.
 func (x *risk) degrees(set *dataset.Set, unbounded bool) float64 {
 	freedom := cmp.Or(x.freedom, math.Inf(1))
 	if set.Groups != nil {

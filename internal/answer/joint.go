@@ -37,7 +37,7 @@ func neverAbsent(scheme resample.Scheme, n int) bool {
 type joining struct {
 	plan    resample.Plan // of the fits
 	drawn   bool          // at random: errors have a standard error over resamples
-	redrawn bool          // with replacement: fits differ as those of other data do
+	redrawn bool          // with replacement: fits differ as fits to other data do
 	group   []int         // over which errors vary; nil: over examples
 	metrics []string      // that are wanted
 }
@@ -56,7 +56,7 @@ func (s *Study) joint(first *report.Answer) *report.Answer {
 		Outcome: report.Outcome{Cost: report.Cost{Time: s.Times}}}
 }
 
-// jointRefined are the exact resamples of a function with an error of all functions, and those of the rows.
+// jointRefined are the exact resamples of a function with an error of all functions, and the rows' errors.
 func jointRefined(first *report.Refined, e, se report.Number, each []float64) *report.Refined {
 	unknown := report.Number(math.NaN())
 	return &report.Refined{Resamples: first.Resamples, Method: first.Method, OneClass: first.OneClass,
@@ -222,8 +222,9 @@ func byClass(a *report.Answer, of []int, weights []float64) {
 		a.Classes[largest], report.Number(1-sizes[largest]/floats.Sum(sizes))
 }
 
-// leftOutProbabilities are those of the classes for every left-out example: for each class by a curve fitted
-// to its left-out scores without the example, divided by their sum; nil if a class has too few examples.
+// leftOutProbabilities are the probabilities of the classes for every left-out example: for each class by a
+// curve fitted to its left-out scores without the example, divided by their sum; nil if a class has too few
+// examples.
 func leftOutProbabilities(s *Study, d *fits.Decided) (all [][]float64) {
 	for k := range d.Mean {
 		p := LeftOutProbabilities(s.Model.Set.Columns[0].Signs(k), s.Model.Set.Weights, d.Mean[k],

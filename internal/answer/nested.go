@@ -40,7 +40,7 @@ func drawn(weight []float64) (rows []int) {
 	return rows
 }
 
-// Fit implements train.Trainer for weights 0 and 1, or those of the set.
+// Fit implements train.Trainer for weights 0 and 1, or the set's.
 func (t nested) Fit(set train.Set, f []float64) error {
 	rows := drawn(set.Weight)
 	at := func() ([][]float64, error) { return t.predictions(set, rows) }
@@ -67,7 +67,7 @@ func (t nested) Fit(set train.Set, f []float64) error {
 	return nil
 }
 
-// predictions are those of all functions, of models of these rows. One target is that of the set, in units of
+// predictions are by all functions, of models of these rows. One target is the set's, in units of
 // the fit.
 func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
 	drawn := t.part.model.Set.Subset(rows)
@@ -107,7 +107,7 @@ func (s *Study) chosenFor(ctx context.Context, set *dataset.Set, choose Chooser)
 	return spec, err
 }
 
-// present is a set without those of several classes that no row has: a choice judges a model of each class.
+// present is a set without classes, of several, that no row has: a choice judges a model of each class.
 func present(set *dataset.Set) *dataset.Set {
 	if len(set.Levels()) < 3 {
 		return set
@@ -163,7 +163,7 @@ func predictionsOf(ctx context.Context, s *Study, spec model.Spec, at ...*datase
 	return f, nil
 }
 
-// votesOf are the predictions of all pairs of classes of the study by those of the pairs of an order, of rows
+// votesOf are the predictions of all pairs of classes of the study by the pairs of an order, of rows
 // of the classes first. A pair of which a class is missing votes for the other, or for its second.
 func (s *Study) votesOf(all [][]float64, first []float64, order []int, in *dataset.Inputs) (f [][]float64) {
 	of := map[[2]int][]float64{}

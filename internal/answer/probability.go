@@ -17,14 +17,14 @@ import (
 	"bootbench/solver"
 )
 
-// Probabilities are those of the label +1, never the fraction of votes, which measures stability, not
+// Probabilities are of the label +1, never the fraction of votes, which measures stability, not
 // accuracy.
 type Probabilities struct {
 	// Method is "posterior", for the likelihood's, or the curve fitted to the left-out fields, "logistic" or
 	// "constant".
 	Method string
-	// LeftOut are those of the examples, each by resamples and curves without it; nil if a class has only one
-	// example.
+	// LeftOut are the probabilities of the examples, each by resamples and curves without it; nil if a class
+	// has only one example.
 	LeftOut []float64
 
 	field func(mean, variance float64) float64 // of a prediction, for a curve
@@ -32,7 +32,7 @@ type Probabilities struct {
 	own   loss.Likelihood
 }
 
-// ProbabilitiesOf calibrates the probabilities of a classifier. For a likelihood they are those of its
+// ProbabilitiesOf calibrates the probabilities of a classifier. For a likelihood they come from its
 // posterior, averaged over resamples. For others a curve is fitted to the left-out fields
 //
 //	m/(V + mean V_c)^1/2,   m and V at m_c and V_c,
@@ -147,7 +147,7 @@ func (p *Probabilities) posterior(mean, variance float64) float64 {
 //
 //	G(x, x) = K(x, x) - k(x)'(I + diag(d) K)^-1 diag(d) k(x),
 //
-// with a bias that of linalg.BiasVariance.
+// with a bias linalg.BiasVariance.
 func (p *Probabilities) AtInputs(m *model.Model, s *solver.Solution, in *dataset.Inputs,
 	at *fits.Averages) ([]float64, error) {
 	if p.own == nil {

@@ -59,7 +59,7 @@ func (p *part) judge(a *report.Answer, left *fits.TestError, outOfBag []float64,
 // times the spread.
 const mostRaised = 2
 
-// raiseSE makes the standard error over data sets that of the jackknife where this is larger: the spread over
+// raiseSE makes the standard error over data sets the jackknife's where this is larger: the spread over
 // examples lacks what the training rows, which they share, contribute. It is for single rows, not groups.
 func raiseSE(q *report.Quality, left *fits.TestError, groups []int) {
 	if q != nil && groups == nil && left.DataSE > float64(q.ExampleSE) {

@@ -30,9 +30,9 @@ func (p classWeighted) Fit(r int, weight []float64) []float64 {
 	return y
 }
 
-// The path of class weights has the weight of +1 over that of -1 in factors of 2, from 1/widestWeight to
-// widestWeight times the ratio that gives both classes the same weight, beyond which one class is all that is
-// predicted; and 1, the model as it is.
+// The path of class weights has the weight of +1 over the weight of -1 in factors of 2, from 1/widestWeight
+// to widestWeight times the ratio that gives both classes the same weight, beyond which one class is all that
+// is predicted; and 1, the model as it is.
 const widestWeight = 16
 
 // CheckROC refuses models that have no ROC by class weights.

@@ -122,7 +122,7 @@ func (s *Study) addSets(ctx context.Context, a *report.Answer, in *dataset.Input
 	return nil
 }
 
-// among adds the sets of the classes, levels of a column, that are among those of new inputs, and of the
+// among adds the sets of the classes, levels of a column, that are among the sets of new inputs, and of the
 // predicted classes, by a method with these left-out scores.
 func among(a *report.Answer, in *dataset.Inputs, of *dataset.Column, method string, scores calibration.Scores,
 	level float64, is func(row, class int) bool) {
@@ -157,7 +157,7 @@ func among(a *report.Answer, in *dataset.Inputs, of *dataset.Column, method stri
 }
 
 // addSetsBy adds the sets of a trained model whose functions predict f at new inputs: a class is left out
-// where its margin is below those of the true classes of a share of the left-out rows.
+// where its margin is below the margins of the true classes of a share of the left-out rows.
 func addSetsBy(a *report.Answer, p *model.Predictor, in *dataset.Inputs, f [][]float64, level float64) {
 	if d := p.Decision(); d != nil {
 		f = scoresBy(d, f)

@@ -36,7 +36,7 @@ type Study struct {
 	// number of outputs, and there will be count of them, 0 if unknown.
 	Memory func(key string, outputs, count int) (fits.Memory, error)
 	Nested bool // a choice is made again without each fold, for any number of rows
-	// Candidates are the models among which the study's was chosen; nil: those of a search.
+	// Candidates are the models among which the study's was chosen; nil: a search's.
 	Candidates  []model.Spec
 	Others      *dataset.Set     // rows of the data outside the sample; nil: no sample
 	Solution    *solver.Solution // the last one of the first function

@@ -138,7 +138,7 @@ func Balanced(wrong, y, weights []float64) float64 {
 	return (sum[0]/total[0] + sum[1]/total[1]) / 2
 }
 
-// Ties are the places of the values of a list, those of each value together, the values ascending.
+// Ties are the places of the values of a list, the places of each value together, the values ascending.
 func Ties(values []float64) (places [][]int) {
 	sorted, order := slices.Clone(values), make([]int, len(values))
 	floats.ArgsortStable(sorted, order)

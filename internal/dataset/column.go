@@ -13,7 +13,7 @@ import (
 // Column is what is predicted: numbers, or classes.
 type Column struct {
 	Name   string    `json:"name"`
-	Y      []float64 `json:"-"`                // N numbers; of classes those of their levels, from 0
+	Y      []float64 `json:"-"`                // N numbers; of classes their places in Levels, from 0
 	Levels []string  `json:"levels,omitempty"` // names of the classes, in order, as in the file; nil: numbers
 	Texts  bool      `json:"texts,omitempty"`  // the levels are texts in the file, not numbers
 	Rest   bool      `json:"rest,omitempty"`   // of two levels the first means any other than the second

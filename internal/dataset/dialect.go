@@ -159,8 +159,8 @@ func isSparse(sample []byte) bool {
 	return false
 }
 
-// openText detects the dialect of a text, with notes of what is unusual, or takes that of the previous files,
-// and reads the header.
+// openText detects the dialect of a text, with notes of what is unusual, or takes the dialect of the previous
+// files, and reads the header.
 func (t *table) openText(f *source) (*rows, error) {
 	sample, err := f.text.Peek(sampleBytes)
 	if err != nil && err != io.EOF && len(sample) == 0 {

@@ -202,7 +202,7 @@ var (
 	number = regexp.MustCompile(`^[+-]*[+.,'%$€£¥ \x{a0}]*\d[+\d.,'%$€£¥ \x{a0}]*$`)
 )
 
-// inputs encodes the rows of a table; if the encoding has no means, those of the table fill missing cells.
+// inputs encodes the rows of a table; if the encoding has no means, the table's fill missing cells.
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
 	if len(t.targets) > 0 && t.targets[0].missing == t.rows {
 		for _, c := range t.targets {

@@ -174,7 +174,7 @@ func (e *Encoding) encodeTargets(columns []Column) ([]Column, error) {
 	return encoded, nil
 }
 
-// take makes new inputs of a whole set, whose features must be those of the training set.
+// take makes new inputs of a whole set, whose features must be the training set's.
 func (e *Encoding) take(s *Set) (err error) {
 	switch {
 	case e.Sparse() && s.Sparse == nil:

@@ -122,7 +122,7 @@ func parseEntry(field string, previous int) (index int, value float64, err error
 	return index, value, nil
 }
 
-// count makes features count from 0 if those of the lines count from 1.
+// count makes features count from 0 if the lines' count from 1.
 func (s *sparse) count(from int) {
 	if from == 1 && s.x.Cols > 0 {
 		s.x.Cols--

@@ -5,7 +5,7 @@
 // Data flow from a source (load.go opens and decompresses it and detects its format) through rows of cells
 // (text in a dialect, arrays, Parquet) into a table of typed columns with roles. An encoding, learnt from the
 // training set, turns it into features and targets, also for new inputs. Sparse lines (libsvm.go) have no
-// columns. Every error is an *Error with its place, except those of the destination of Write. Memory grows
+// columns. Every error is an *Error with its place, except errors of the destination of Write. Memory grows
 // with the contents of a file, not with the size in its header.
 //
 // The dialect of a text table is detected. The separator is the first of tab, semicolon, comma and blanks
@@ -176,7 +176,7 @@ func (s *Set) top(n int) linalg.Design {
 	return linalg.Design{X: x}
 }
 
-// Split divides the examples into those of two lists of row numbers, which together are all. The dense
+// Split divides the examples by two lists of row numbers, which together are all. The dense
 // features of the second take the place of this set's, which is lost.
 func (s *Set) Split(rows, others []int) (some, rest *Set) {
 	some = s.Subset(rows)

@@ -22,9 +22,9 @@ const (
 //
 // towards the topic of its class. Word w = 1, ..., d of the vocabulary has frequency p_w proportional to 1/(w
 // + 2.7) (Zipf's law with Mandelbrot's shift) and belongs to the topic of +1 (c_w = 1) with probability 0.3,
-// to that of -1 (c_w = -1) with probability 0.3, else to none (c_w = 0). The topics are drawn once, the same
-// for all seeds: another seed draws new documents of the same distribution. A document has L words, L >= 10
-// and ln L ~ N(ln 100, 0.4^2), drawn independently with probabilities proportional to p_w exp(0.3 c_w t).
+// to the topic of -1 (c_w = -1) with probability 0.3, else to none (c_w = 0). The topics are drawn once, the
+// same for all seeds: another seed draws new documents of the same distribution. A document has L words, L >=
+// 10 and ln L ~ N(ln 100, 0.4^2), drawn independently with probabilities proportional to p_w exp(0.3 c_w t).
 // Word w that occurs n_w > 0 times gets the weight
 //
 //	(1 + ln n_w) ln(1/q_w),  q_w = 1 - (1 - p_w)^100
@@ -80,7 +80,7 @@ func newVocabulary(rng *rand.Rand, d int) *vocabulary {
 	return v
 }
 
-// draw draws a word: first its topic, then the word among those of the topic.
+// draw draws a word: first its topic, then the word among the topic's.
 func (v *vocabulary) draw(rng *rand.Rand, lean float64) int32 {
 	var mass [3]float64
 	total := 0.0

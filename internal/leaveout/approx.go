@@ -45,7 +45,7 @@ func (e *estimate) approximate() error {
 
 // excess is the change of the weight of example i's site if the example is left out and the others there
 // compensate as far as possible. On a site with both labels the weight up to the sum of their boxes, where
-// each is at its bound, counts as that of +1, the excess as that of -1.
+// each is at its bound, counts as the weight of +1, the excess as the weight of -1.
 func (e *estimate) excess(i int) float64 {
 	if e.full.Alpha[i] == 0 {
 		return 0

@@ -49,8 +49,8 @@ func (e *estimate) xiAlpha() {
 }
 
 // biasIsFixed reports whether the bias stays bounded without example i: whether the free support vectors at
-// other sites can compensate more than its weight. Those of its label can increase to C, those of the other
-// one decrease to 0 (doc/decisions/0010-leaving-out.md).
+// other sites can compensate more than its weight. The sites of its label can increase to C, the sites of the
+// other one decrease to 0 (doc/decisions/0010-leaving-out.md).
 func (e *estimate) biasIsFixed(i int) bool {
 	if !e.problem.Bias {
 		return true

@@ -19,7 +19,8 @@ import (
 
 // Estimate trains on all examples of p and finds the errors on left-out ones by the method of s. When ctx
 // ends, it returns the finished outcomes. The error reports bad input, an *svm.InfeasibleError, the error of
-// a training on all examples that did not converge, or, for Approximate, that of a singular kernel matrix.
+// a training on all examples that did not converge, or, for Approximate, the error of a singular kernel
+// matrix.
 func Estimate(ctx context.Context, p Problem, s Settings) (*Result, error) {
 	err := errors.Join(train.Default("rho", &s.Rho, defaultRho),
 		train.Default("the tolerance", &s.Tolerance, DefaultTolerance))
@@ -125,7 +126,7 @@ func (e *estimate) inTurn(ctx context.Context, list []int) {
 	var lock sync.Mutex
 	linalg.Parallel(min(runtime.GOMAXPROCS(0), 1+len(list)/minPerWorker), func(worker int) {
 		trainer := e.trainer
-		if worker > 0 { // its training on all examples goes as that of e.trainer did
+		if worker > 0 { // its training on all examples goes as e.trainer's did
 			trainer = svm.NewTrainer(e.problem.Kernel)
 			trainer.Train(e.training, train.Settings{Tolerance: e.settings.Tolerance})
 		}

@@ -57,7 +57,7 @@ type Settings struct {
 	Method Method // "": Exact
 	// Rho > 0 is the factor of XiAlpha; 0 means defaultRho, the proven one.
 	Rho float64
-	// Tolerance is that of all trainings; 0 means DefaultTolerance.
+	// Tolerance is the tolerance of all trainings; 0 means DefaultTolerance.
 	Tolerance float64
 	// Together, if set, makes the trainings without each of the listed examples: it returns the predictions
 	// at these, NaN for those that the end of ctx leaves out, or nil if it cannot, or if one after the other

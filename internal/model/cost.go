@@ -14,7 +14,7 @@ import (
 // time than a rough theory.
 const pilotFits, leastFits = 2, 60
 
-// Cost is the cost of fits with weights of a law; those of a support vector machine are counted in the first
+// Cost is the cost of fits with weights of a law; fits of a support vector machine are counted in the first
 // fits of a plan, if there is one.
 func (m *Model) Cost(ctx context.Context, law resample.CountDistribution, plan resample.Plan) fits.Cost {
 	w := fits.Work{Loss: m.Loss, Sites: m.Sites(), Rank: m.Sites(), Kept: kept(m, law)}

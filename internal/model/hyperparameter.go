@@ -26,7 +26,7 @@ func (h Hyperparameter) String() string {
 	return h.Name
 }
 
-// Hyperparameters are those of a specification with the given name: all length scales for length-scale. A
+// Hyperparameters are the ones of a specification with the given name: all length scales for length-scale. A
 // name that the kernel or the loss lacks is bad input.
 func (s *Spec) Hyperparameters(name string) (all []Hyperparameter, err error) {
 	if s.Loss == nil {

@@ -36,7 +36,7 @@ func matrixBytes(m *Model) int64 {
 }
 
 // trainerBytes bounds the memory of trainers of the model's loss: shared is common to all, without the kernel
-// matrix, and each is that of one for n drawn sites.
+// matrix, and each is the one for n drawn sites.
 func trainerBytes(m *Model, n int) (shared, each int64) {
 	sites, room := int64(m.Sites()), int64(train.Room(n, m.Sites()))
 	if _, ok := m.TrainedOnFactor(); ok {
@@ -51,7 +51,7 @@ func trainerBytes(m *Model, n int) (shared, each int64) {
 	case t.Quadratic:
 		matrices = 1
 	case likelihood:
-		matrices = 4 // K and S, and those of the last fit until garbage collection
+		matrices = 4 // K and S, and the last fit's until garbage collection
 	case t.Margin:
 		matrices, shared = 1.3, shared+8*sites*sites // between the free sites; rows in full
 	}
@@ -132,8 +132,8 @@ func buildBytes(m *Model) int64 {
 // siteBytes is the approximate memory of a loss's tables at a site.
 const siteBytes = 1536
 
-// spreadRoom is the memory for local matrices in addition to the part of a distributed one: those of Newton's
-// method for about a thousand sites.
+// spreadRoom is the memory for local matrices in addition to the part of a distributed one: the matrices of
+// Newton's method for about a thousand sites.
 const spreadRoom = 128 << 20
 
 // NeedToRetrain bounds the memory of Retrain without the kernel matrix: trainers for the sites of a resample,

@@ -100,7 +100,7 @@ func DefaultTest(set *dataset.Set) loss.Test {
 // concurrently. blas.Bind and the number of BLAS threads are settings of the process.
 type Model struct {
 	Spec          // Kernel has its defaults
-	fits.Function // of this view; predictions of a solution or fit are those of f
+	fits.Function // of this view; predictions of a solution or fit are f's
 	Functions     []fits.Function
 	Order         []int // of the classes by first appearance, with Pairs
 

@@ -30,7 +30,7 @@ type Predictor struct {
 	Program    string             `json:"program,omitempty"` // version that trained it
 	Loss       string             `json:"loss"`
 	Parameters map[string]float64 `json:"parameters,omitempty"` // of a loss of the catalogue
-	// defaults written out; the jitter is that of training
+	// defaults written out; the jitter is the jitter of training
 	Kernel kernel.Spec `json:"kernel"`
 	// Encoding maps the columns of files to features; Scales, nil without standardising, standardises these.
 	Encoding   *dataset.Encoding     `json:"encoding"`
@@ -76,7 +76,7 @@ type TrainingSummary struct {
 type LeftOut struct {
 	Examples int `json:"examples"` // left out and predicted
 	// of numbers: quantiles of |y - f|; of labels, for the first function: of the largest other score less
-	// that of the true class. They are as many as the effective number of examples or groups, at most
+	// the true class's. They are as many as the effective number of examples or groups, at most
 	// mostResiduals; without weights and groups they are all of them
 	Residuals []float64 `json:"residuals,omitempty"`
 	// of numbers in groups: the errors of few groups

@@ -135,7 +135,7 @@ func noteRank(m *Model, s *solver.Solution, off float64) {
 // model, nil if none was needed.
 //
 // For labels settleByWeight is tried first. Otherwise ranks increase by factors of at most rankStep, from
-// rankSteps below that of m; every solve starts from the last solution, and those that only measure a
+// rankSteps below the rank of m; every solve starts from the last solution, and solves that only measure a
 // change of the answer have a tolerance relative to the goal. The pivots are nested, so that the changes of
 // the answer predict the remaining one (ofBound).
 func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
@@ -288,7 +288,7 @@ func nextRank(m *Model, at *Model, s *solver.Solution) (next *Model, sure bool) 
 const (
 	rankStep  = 1.4
 	rankSteps = 8
-	// grownSteps is that of a factor of estimated rank: shareOfBound is then known before the last.
+	// grownSteps is the number for a factor of estimated rank: shareOfBound is then known before the last.
 	grownSteps = 4
 	// seenTolerance is the largest tolerance of solves that resolve changes of the answer by the rank.
 	seenTolerance = 1e-4

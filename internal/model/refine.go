@@ -47,7 +47,7 @@ const DefaultMaxResamples = 100000
 // package fits). When ctx ends, the finished resamples count, if they are at least two periods.
 //
 // If the estimates contradict a theory that has converged, the first few resamples are also trained one by
-// one. If these fits differ from those of the blocks, all resamples are trained one by one, and a warning
+// one. If these fits differ from the blocks', all resamples are trained one by one, and a warning
 // says so.
 func Refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*Retraining, error) {

@@ -58,7 +58,7 @@ func centre(f *fits.Function, first, weights []float64) {
 	f.Y, f.Mean, f.Unit = y, mean, 1/scale
 }
 
-// Amplitude is that of the kernel if it is given, else with NormalizeTarget the variance of the first
+// Amplitude is the kernel's if it is given, else with NormalizeTarget the variance of the first
 // numbers; 0 means the kernel's default.
 func (s *Spec) Amplitude() float64 {
 	if s.Kernel.Amplitude != 0 || s.Kernel.Kind == kernel.Precomputed || !s.NormalizeTarget ||

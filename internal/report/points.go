@@ -106,10 +106,10 @@ func addColumn[T any](t *Table, name string, list []T, cell func(T) string) {
 	}
 }
 
-// table has a row per example or new input and a column for every list that there is, of new inputs those of
-// predictions: row, prediction, lower, upper, sd, support, P(LABEL)..., class, target, error, and the
-// quantiles that were wanted. A brief one of new inputs ends with the targets, and has predictions only where
-// these say more than the classes. Probabilities are of the class positive.
+// table has a row per example or new input and a column for every list that there is, of new inputs the
+// columns of predictions: row, prediction, lower, upper, sd, support, P(LABEL)..., class, target, error, and
+// the quantiles that were wanted. A brief one of new inputs ends with the targets, and has predictions only
+// where these say more than the classes. Probabilities are of the class positive.
 func (p *Points) table(positive string, newRows, brief bool, format func(float64) string) *Table {
 	t := &Table{[]head{"row"}, make([][]string, p.count())}
 	for i := range t.Rows {

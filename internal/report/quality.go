@@ -58,7 +58,7 @@ type Measured struct {
 }
 
 // ROC is the receiver operating characteristic of models that are trained with other weights of the classes:
-// Weights are those of +1, over those of -1, and the shares are of rows that are left out.
+// Weights are the weights of +1 over the weights of -1, and the shares are of rows that are left out.
 type ROC struct {
 	Weights     Numbers `json:"weights"`
 	Sensitivity Shares  `json:"sensitivity"` // of the rows of +1, those that are predicted to be

@@ -128,7 +128,7 @@ func separated(one *Result, over []Axis) []Axis {
 // byObjective is how many times as high the objective, a mean of n losses, is without a length scale for each
 // feature, whether these are better by it, and whether it tells. Its minimum over d - 1 further parameters is
 // lower by chance: for chi-square errors n times the logarithm of the ratio is then about d - 1, and Akaike's
-// criterion asks for twice that. Up to there one length scale is better; those of each feature are beyond six
+// criterion asks for twice that. Up to there one length scale is better; one of each feature is beyond six
 // times that and a fifth of the error: doc/tuning.md has the evidence.
 func byObjective(one, each *Result) (times float64, better, known bool) {
 	const least, byChance, enough = 1.25, 2, 12

@@ -150,7 +150,7 @@ func (k *BlockCyclic) fill(r []float64) error {
 		})
 		bad = min(bad, slices.Min(places))
 	}
-	// The largest value over the ranks is that of the first bad element.
+	// The largest value over the ranks is the first bad element's.
 	if bad = nowhere - k.grid.Most(nowhere-bad); bad < nowhere {
 		i, j := int(bad%int64(k.n)), int(bad/int64(k.n))
 		return &linalg.EntryError{I: j, J: i, Value: k.At(i, j)}
@@ -158,7 +158,7 @@ func (k *BlockCyclic) fill(r []float64) error {
 	return nil
 }
 
-// finishColumn maps elements of K, from row r0 of the part on, to those of B in the lower triangle, and
+// finishColumn maps elements of K, from row r0 of the part on, to elements of B in the lower triangle, and
 // clears the rest. It returns the position, by columns, of the first element that is not finite, or nowhere.
 func (k *BlockCyclic) finishColumn(c, r0 int, r []float64) (bad int64) {
 	j, column := k.cols[c], k.column(c)

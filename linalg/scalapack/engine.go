@@ -71,8 +71,8 @@ func (e *engine) factorize(d []float64) error {
 	return nil
 }
 
-// conditionalVariances is that of linalg.CholeskyEngine; chi and b are valid on rank 0 only. It returns the
-// number of a pivot that is not finite, or 0.
+// conditionalVariances does what linalg.CholeskyEngine's does; chi and b are valid on rank 0 only. It returns
+// the number of a pivot that is not finite, or 0.
 func (e *engine) conditionalVariances() (minor int) {
 	k := e.k
 	sums, pivots := e.sums[:k.n], e.sums[k.n:]
@@ -254,7 +254,7 @@ func (e *engine) squares(dst, x []float64) {
 	k.grid.Reduce(dst)
 }
 
-// Rows computes rows of G as products with those of I.
+// Rows computes rows of G as products with rows of I.
 func (e *engine) Rows(dst blas64.General, first int) {
 	unit := blas64.General{Rows: dst.Rows, Cols: dst.Cols, Stride: dst.Cols,
 		Data: make([]float64, dst.Rows*dst.Cols)}

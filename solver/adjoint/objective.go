@@ -21,9 +21,9 @@ type Criterion int
 
 // The criteria. The left-out error is the mean of Solution.LeftOut. .632+ combines it with an apparent error
 // as solver.Combine632 does, but the apparent error is the mean over resamples of the predictor's training
-// error, instead of that of one fit to all data; the no-information error is of the same predictors. Both
-// follow from the same fixed point. For the zero-one loss they are probabilities, and so smooth; the error of
-// a fit is a count.
+// error, instead of the error of one fit to all data; the no-information error is of the same predictors.
+// Both follow from the same fixed point. For the zero-one loss they are probabilities, and so smooth; the
+// error of a fit is a count.
 const (
 	LeftOutError Criterion = iota
 	Err632Plus
@@ -48,7 +48,7 @@ type readout struct {
 	y                []float64
 	absent           float64 // probability of an example to be left out
 	total            float64 // weight of the examples
-	mean, meanSquare float64 // of the targets; of labels that of +1 is (1+mean)/2
+	mean, meanSquare float64 // of the targets; the share of labels +1 is (1+mean)/2
 }
 
 func newReadout(s *solver.Solution, o Objective) (*readout, error) {

@@ -39,7 +39,7 @@ type Site struct {
 }
 
 // Group puts the examples on their sites and binds the loss to each. weights are the examples' weights, equal
-// within a site, nil for 1. diagonal is that of K.
+// within a site, nil for 1. diagonal is K's.
 func Group(siteOf linalg.Sites, y, weights []float64, l loss.Loss, law resample.CountDistribution,
 	diagonal []float64) ([]Site, error) {
 	sites := make([]Site, len(diagonal))
@@ -107,7 +107,7 @@ func Bind(sites []Site, y []float64, l loss.Loss, law resample.CountDistribution
 }
 
 // EachLeftOut calls f with the left-out loss of every example. Examples of equal target have the same; for a
-// site of one example it is that of the cavity, for every training loss (M03-45).
+// site of one example it is the cavity's, for every training loss (M03-45).
 func (s *Site) EachLeftOut(cav loss.Cavity, y []float64, test loss.Test, f func(example int, value float64)) {
 	if len(s.Examples) == 1 {
 		f(s.Examples[0], test.Gaussian(cav.Mean, cav.Var, y[s.Examples[0]]))

@@ -77,7 +77,7 @@ func (t *Trainer) constantResult(b float64) *Result {
 	return r
 }
 
-// shifted is K + constant; only its spread is that of K.
+// shifted is K + constant; only its spread is K's.
 type shifted struct {
 	system
 	constant float64

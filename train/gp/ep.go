@@ -112,7 +112,7 @@ const (
 	stallStop  = 100 // sweeps without a smaller residual before giving up
 )
 
-// iterate updates the sites until their moments are those of the posterior.
+// iterate updates the sites until their moments are the posterior's.
 func (e *EP) iterate(s train.Settings, stopped func() bool) error {
 	r := &e.result
 	best, last, damping, since := math.Inf(1), math.Inf(1), 1.0, 0

@@ -88,7 +88,7 @@ func For(l loss.Loss, k linalg.Kernel, bias bool, s train.Settings) (*Trainers, 
 	return nil, fmt.Errorf("there is no trainer for loss %q on a kernel matrix in the form %T", l.Name(), k)
 }
 
-// by is a Trainer by that of another package, with its result as of describes it.
+// by is a Trainer by one of another package, with its result as of describes it.
 func by[R any](fit func(train.Set) (*R, error), of func(r *R) Result) Trainer {
 	return func(set train.Set) (Result, error) {
 		r, err := fit(set)

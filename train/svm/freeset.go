@@ -15,11 +15,11 @@ import (
 //	beta_F + (K_FF)^-1 (t - f)_F,   t = +1 or -1 the slope of phi.
 //
 // The factor is updated as F changes: a step costs O(n |F|), and |F|^2 for each change. With a bias the steps
-// d have sum d = 0, and the factor is that of K + constant: an equal problem, in which K may be singular in
-// one more direction.
+// d have sum d = 0, and the factor is the one of K + constant: an equal problem, in which K may be singular
+// in one more direction.
 type freeSet struct {
 	factor
-	dependent []int // free weights whose rows of K depend linearly on those of the factor
+	dependent []int // free weights whose rows of K depend linearly on the factor's
 	members   []int // workspace: members of the next factor
 
 	// By weight.
@@ -75,7 +75,7 @@ func (c *freeSet) maximize(q *dual) (bounded bool) {
 // maxUpdateShare is the fraction of changed members above which a new factor is cheaper than updates.
 const maxUpdateShare = 0.2
 
-// update makes the factor that of the present free set.
+// update makes the factor the one of the present free set.
 func (c *freeSet) update(q *dual) {
 	joined, left, free := c.countChanges(q)
 	c.dependent, c.members = c.dependent[:0], c.members[:0]

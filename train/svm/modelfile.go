@@ -80,7 +80,7 @@ func (m *ModelFile) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// supportVectors lists the examples of nonzero weight, those of positive weight first.
+// supportVectors lists the examples of nonzero weight, the positive weights first.
 func (m *ModelFile) supportVectors() (list []int, positive int) {
 	for _, sign := range []float64{1, -1} {
 		for i, w := range m.Weight {

@@ -9,7 +9,7 @@ import (
 	"bootbench/train/internal/workspace"
 )
 
-// Box is C_i of an example with that weight and label: C times the weight and that of its class. An example
+// Box is C_i of an example with that weight and label: C times the weight and its class's. An example
 // of weight 0 is absent, also under a hard margin.
 func Box(c, weight, label float64, classes loss.ClassWeights) float64 {
 	if weight == 0 {
@@ -52,7 +52,7 @@ type side struct {
 	alpha float64 // the sum of their dual weights
 }
 
-// sides are the sides of all sites: those of label -1, those of +1.
+// sides are the sides of all sites: of label -1, and of +1.
 type sides [2][]side
 
 // at is the side of a label on site s.

@@ -34,7 +34,7 @@ func (s *Sites) MoveTo(d []float64) {
 }
 
 // ConditionalVariance sets chi_i to the variance v_i = K_ii - sum_{k<i} L_ik^2/d_i of site i given the
-// previous ones, divided by L_ii^2; sum is that of L_ik^2.
+// previous ones, divided by L_ii^2; sum is the sum of L_ik^2.
 func (s *Sites) ConditionalVariance(i int, kii, sum, pivot float64) {
 	s.Chi[i] = (kii - sum/(s.Root[i]*s.Root[i])) / (pivot * pivot)
 }

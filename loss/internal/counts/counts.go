@@ -62,10 +62,10 @@ func Distinct(y []float64) (targets []float64, examples []int) {
 
 // New lists the joint counts of examples with targets y, the likeliest first. Counts of different targets are
 // approximated as independent. Rows below the probability least are omitted, but never the one without
-// examples; if there are more than maxRows rows, those of negligible probability; a list that is still too
+// examples; if there are more than maxRows rows, the rows of negligible probability; a list that is still too
 // long is replaced by a lattice rule. Regression needs the lattice from about four different targets at one
-// input: the error of the predictor's mean is then up to 1% of the standard deviation over resamples, that of
-// its variance up to 4%, of its response up to 0.005 (measured in loss.TestLattice).
+// input: the error of the predictor's mean is then up to 1% of the standard deviation over resamples, the
+// error of its variance up to 4%, of its response up to 0.005 (measured in loss.TestLattice).
 func New(y []float64, law resample.CountDistribution, least float64) *Joint {
 	targets, examples := Distinct(y)
 	axes := make([]marginal, len(targets))

@@ -146,7 +146,7 @@ func kind(label string) string {
 	return label
 }
 
-// Tasks reports that done of total tasks of the run are done: the time left is then that of all tasks.
+// Tasks reports that done of total tasks of the run are done: the time left is then the time of all tasks.
 func (c *Console) Tasks(done, total int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

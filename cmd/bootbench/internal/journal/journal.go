@@ -43,7 +43,7 @@ type entry struct {
 	length int
 }
 
-// fileName is the file of a shard, fileNames are those of all.
+// fileName is the file of a shard, fileNames are the files of all.
 func fileName(shard, shards int) string {
 	if shards == 1 {
 		return "journal"

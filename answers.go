@@ -394,8 +394,8 @@ func effectOf(c *report.ColumnEffect) *ColumnEffect {
 
 // Columns judges the model without each column, and with the column permuted, by exact fits without the same
 // folds, with the hyperparameters that it has: Estimation.Columns, the most important first. Error is the one
-// with all columns. It makes up to 900 fits for each column, in batches. When ctx ends, finished columns
-// count.
+// with all columns; with Spec.Measure the differences are of the measure, of 1 - auc for the area under the
+// ROC curve. It makes up to 900 fits for each column, in batches. When ctx ends, finished columns count.
 func Columns(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 	s, err := built(ctx, spec, &o)
 	if err != nil {
@@ -408,7 +408,7 @@ func Columns(ctx context.Context, spec Spec, o Options) (*Estimation, error) {
 	if r.Status != answer.Complete {
 		err = ctx.Err()
 	}
-	a := &report.Answer{Quote: r.Quote, Trained: r.Trained, Outcome: r.Outcome}
+	a := &report.Answer{Quote: r.Quote, Trained: r.Trained, Measured: r.Measured, Outcome: r.Outcome}
 	e := estimationOf(a, spec.Set)
 	for k := range r.Columns {
 		e.Columns = append(e.Columns, *effectOf(&r.Columns[k]))

@@ -91,7 +91,7 @@ func allCommands() []*command {
 			takes: without("metrics", theoryNames, []string{"ratio", "csv", "scheme"})},
 		{name: "columns", run: runColumns, out: ", columns.csv",
 			takes: slices.Concat(problemNames, choiceNames, []string{"groups", "multiclass", "sample", "seed",
-				"test-loss", "csv"})},
+				"test-loss", "csv", "judge"})},
 		{name: "loo", run: runLOO, losses: []string{"hard", "hinge", "square"},
 			takes: without("epsilon", problemNames, choiceNames, []string{"method/loo", "sample"})},
 		{name: "grid", run: runGrid, out: ", grid.csv",

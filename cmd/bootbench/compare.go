@@ -129,12 +129,21 @@ func loadModel(path string) *savedModel {
 	return &s
 }
 
+// judge is the measure by which the model was judged.
+func (s *savedModel) judge() string {
+	if s.Measured == nil {
+		return calibration.ByError
+	}
+	return s.Measured.By
+}
+
 // spec is the specification of the model for a set.
 func (s *savedModel) spec(set *dataset.Set, maxBytes int64) model.Spec {
 	m := s.Model
 	about, _ := loss.About(m.Loss)
 	fitTask(about, set)
 	return model.Spec{Set: set, Loss: lossByName(m.Loss, m.Parameters), Kernel: kernel.Spec(m.Kernel),
+		Measure:  steps.Must(calibration.ParseMeasure(s.judge())),
 		MaxBytes: maxBytes, Bias: m.Bias, Standardize: m.Standardize && set.Sparse == nil,
 		NormalizeTarget: m.NormalizeTarget, Pairs: s.Multiclass == answer.OneAgainstOne, Chosen: m.Chosen}
 }
@@ -185,6 +194,8 @@ func compareModels(a *app, o *options, args []string) {
 		d.Trained = found
 		for k := range headlines {
 			d.Models[k].Headline = headlines[k]
+			d.Models[k].Measured, err = models[k].Measured(a.ctx, o.asked.Seed, d.Level)
+			steps.Check(err)
 		}
 	}
 	d.Theory = calibration.Compare(one.theory, other.theory, d.Level)
@@ -224,6 +235,9 @@ func (o *options) agree(files []string, models [2]*savedModel) {
 		refuse("%s is of resamples %s, and models are compared on those of single rows: "+
 			"write both without --groups and --blocks, or with --groups none where rows are copies", files[0],
 			a.Design)
+	}
+	if x, y := a.judge(), b.judge(); x != y {
+		refuse("%s is judged by %s and %s by %s: write both with the same --judge", files[0], x, files[1], y)
 	}
 	o.scheme, o.folds = a.Scheme, a.Folds
 }

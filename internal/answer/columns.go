@@ -53,6 +53,9 @@ func (s *Study) Columns(ctx context.Context, seed uint64, level float64) (*repor
 		return nil, err
 	}
 	r.Headline = of.headline(s.Test.Name(), set, level)
+	if r.Measured, err = s.Measured(ctx, seed, level); err != nil {
+		return nil, err
+	}
 	j, err := s.columnJudge(ctx, seed, level)
 	if err != nil {
 		return nil, err
@@ -88,6 +91,7 @@ type columnJudge struct {
 	folds [][]int
 	each  int
 	level float64
+	wider float64      // the standard error of a measure, see Study.wider
 	specs []model.Spec // chosen without each fold; nil: all have the study's
 	own   []columnRisk
 }
@@ -102,7 +106,12 @@ type columnRisk struct{ fixed, afresh *risk }
 func (s *Study) columnJudge(ctx context.Context, seed uint64, level float64) (j *columnJudge, err error) {
 	set := s.Model.Set
 	j = &columnJudge{Study: s, v: riskValidation(set, seed), level: level}
-	j.v.Repeats = min(partitionsOf(set.N()), columnPartitions)
+	if j.v.Repeats = min(partitionsOf(set.N()), columnPartitions); !s.Measure.IsError() {
+		j.v = s.measuredValidation(seed)
+		if j.wider, err = s.wider(ctx, seed); err != nil {
+			return nil, err
+		}
+	}
 	if j.folds, j.each, err = partitions(&j.v, s); err != nil {
 		return nil, err
 	}
@@ -133,7 +142,15 @@ func (j *columnJudge) risks(ctx context.Context, set *dataset.Set) (found []colu
 	if err != nil {
 		return nil, err
 	}
-	fixed, err := other.risksOf(ctx, &j.v, j.folds, j.each)
+	var fixed []*risk
+	if j.Measure.IsError() {
+		fixed, err = other.risksOf(ctx, &j.v, j.folds, j.each)
+	} else {
+		var x *measurement
+		if x, err = other.measuredBy(ctx, j.v, j.folds, j.each, j.wider); err == nil {
+			fixed = []*risk{x.judged}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -141,21 +158,29 @@ func (j *columnJudge) risks(ctx context.Context, set *dataset.Set) (found []colu
 		found = append(found, columnRisk{fixed: x})
 	}
 	outer := make([][][]float64, len(found)) // by judge and fold
+	var fields [][]float64                   // by fold
 	for r, spec := range j.specs {
 		other, err := build(spec)
 		if err != nil {
 			return nil, err
 		}
-		losses, err := other.lossesWithout(ctx, &j.v, j.folds[r:][:1])
-		if err != nil {
+		trials := trialsOf(j.folds[r:][:1], set)
+		f, err := other.fields(ctx, &j.v, trials)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		for at := range losses {
-			outer[at] = append(outer[at], losses[at][0])
+		fields = append(fields, f[0])
+		for at, losses := range other.judged(trials, f) {
+			outer[at] = append(outer[at], losses[0])
+		}
+	}
+	if !j.Measure.IsError() && fields != nil {
+		if outer[0], _, err = j.measures(j.folds[:j.each], fields, nil); err != nil {
+			return nil, err
 		}
 	}
 	for at := 0; j.specs != nil && at < len(found); at++ {
-		found[at].afresh = (&risk{}).average(set, j.folds[:j.each], j.each, outer[at])
+		found[at].afresh = (&risk{spread: fixed[at].spread}).average(set, j.folds[:j.each], j.each, outer[at])
 	}
 	return found, nil
 }
@@ -215,7 +240,7 @@ func (j *columnJudge) effect(ctx context.Context, c dataset.FeatureColumn) (*rep
 
 // mean is the mean of risks by the same folds, with a standard error that contains their spread.
 func mean(all []*risk, set *dataset.Set, folds [][]int, each int) *risk {
-	m, count := &risk{}, float64(len(all))
+	m, count := &risk{spread: all[0].spread}, float64(len(all))
 	of := func(values func(x *risk) []float64) (sum []float64) {
 		sum = make([]float64, len(values(all[0])))
 		for _, x := range all {

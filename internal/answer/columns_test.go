@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/testutil"
@@ -70,6 +71,44 @@ func TestColumns(t *testing.T) {
 				t.Errorf("%s without %s: %+v, permuted %+v", c.loss.Name(), one.Column, one.Without,
 					one.Permuted)
 			}
+		}
+	}
+}
+
+// TestByMeasure: the differences without a column, and between two models, are those of the measures that
+// either model has alone.
+func TestByMeasure(t *testing.T) {
+	const n = 60
+	rng := rand.New(rand.NewPCG(8, 2))
+	x, label := linalg.NewMatrix(n, 2), make([]float64, n)
+	for i := range n {
+		x.Row(i)[0], x.Row(i)[1] = rng.NormFloat64(), rng.NormFloat64()
+		label[i] = math.Copysign(1, x.Row(i)[0]+rng.NormFloat64()/2)
+	}
+	for _, name := range []string{"auc", "cost:1,3"} {
+		measured := func(set *dataset.Set, c float64) (s *Study, value float64) {
+			spec := model.NewSpec(set, loss.Hinge{C: c})
+			spec.Kernel.Gamma, spec.Measure = 0.2, testutil.Must(calibration.ParseMeasure(name))(t)
+			s = testutil.Must(New(t.Context(), spec, nil))(t)
+			m := testutil.Must(s.Measured(t.Context(), 3, 0.95))(t)
+			if name == "auc" {
+				return s, 1 - float64(m.Value)
+			}
+			return s, float64(m.Value)
+		}
+		set := testutil.Must(dataset.New(x, label))(t)
+		one, own := measured(set, 1)
+		r := testutil.Must(one.Columns(t.Context(), 3, 0.95))(t)
+		for _, c := range r.Columns {
+			_, without := measured(set.Without(set.FeatureColumns()[c.Column[1]-'1']), 1)
+			if got := float64(c.Without.Value); math.Abs(got-(without-own)) > 1e-12 {
+				t.Errorf("%s without %s: %v, alone %v", name, c.Column, got, without-own)
+			}
+		}
+		other, its := measured(set, 0.01)
+		d, _, err := CompareTrained(t.Context(), [2]*Study{one, other}, 3, 0.95)
+		if err != nil || math.Abs(float64(d.Value)-(own-its)) > 1e-12 || !(d.StandardError > 0) {
+			t.Errorf("%s: two models differ by %+v, alone by %v (%v)", name, d, own-its, err)
 		}
 	}
 }

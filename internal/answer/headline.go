@@ -132,7 +132,8 @@ func (c *corrected) headline(testLoss string, set *dataset.Set, level float64) (
 }
 
 // CompareTrained compares the errors of the models that training on all rows gives: the first one's less the
-// second's, by the same folds of the same rows, and both. They are nil if a loss has no exact fits.
+// second's, by the same folds of the same rows, and both. They are nil if a loss has no exact fits. The
+// difference is that of the measure's losses if the models have one.
 func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level float64) (
 	d *report.Difference, all [2]*report.Headline, err error) {
 	var c [2]corrected
@@ -145,20 +146,30 @@ func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level fl
 			return nil, all, err
 		}
 	}
-	folds, each, err := partitions(&c[0].by, models[0])
+	var x [2]*risk
+	by := c[0].by
+	for k, s := range models {
+		all[k], x[k] = c[k].headline(s.Test.Name(), set, level), c[k].risks[0]
+		if s.Measure.IsError() {
+			continue
+		}
+		m, err := s.measured(ctx, seed)
+		if err != nil {
+			return nil, all, err
+		}
+		x[k], by = m.judged, m.by
+	}
+	folds, each, err := partitions(&by, models[0])
 	if err != nil {
 		return nil, all, err
 	}
-	for k, s := range models {
-		all[k] = c[k].headline(s.Test.Name(), set, level)
-	}
-	return c[0].risks[0].less(c[1].risks[0], set, folds, each).difference(set, level), all, nil
+	return x[0].less(x[1], set, folds, each).difference(set, level), all, nil
 }
 
 // less is the risk of a model less another one's, by the same folds, each of a partition: the standard error
 // is the one of the paired losses.
 func (x *risk) less(y *risk, set *dataset.Set, folds [][]int, each int) *risk {
-	d := &risk{}
+	d := &risk{spread: x.spread}
 	minus := func(a, b []float64) []float64 { return floats.SubTo(make([]float64, len(a)), a, b) }
 	var outer [][]float64
 	for r := range folds {

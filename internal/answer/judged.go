@@ -36,7 +36,8 @@ func (s *Study) addMeasure(ctx context.Context, a *report.Answer, seed uint64, l
 			leftOutRows))
 		return
 	}
-	x, err := s.measured(ctx, seed)
+	var err error
+	a.Measured, err = s.Measured(ctx, seed, level)
 	switch {
 	case ctx.Err() != nil:
 		a.Status = Cancelled
@@ -44,20 +45,31 @@ func (s *Study) addMeasure(ctx context.Context, a *report.Answer, seed uint64, l
 	case err != nil:
 		a.Add(notComputed("no measure by %v: %v", s.Measure, err))
 		return
-	}
-	set, m, y := s.Model.Set, s.Measure, s.Model.Y
-	units := calibration.Effective(set.N(), set.Weights, set.Groups)
-	freedom := x.judged.degrees(set, m.Name == calibration.ByCost || m.Name == calibration.ByLogLoss)
-	mean, se := x.judged.error, x.judged.se
-	lower, upper := m.Interval(mean, se, float64(set.N()), units, level, freedom)
-	a.Measured = &report.Measured{By: m.String(), Value: report.Number(m.Value(mean)), SE: report.Number(se),
-		Lower: report.Number(lower), Upper: report.Number(upper)}
-	if !m.ByProbability() {
+	case !s.Measure.ByProbability():
 		return
 	}
-	if a.Threshold = report.NumberOf(m.Threshold()); a.Quality != nil {
-		a.Quality.Balanced = report.NumberOf(calibration.Balanced(x.wrong.each, y, set.Weights))
+	if a.Threshold = report.NumberOf(s.Measure.Threshold()); a.Quality != nil {
+		a.Quality.Balanced = report.NumberOf(calibration.Balanced(s.measurement.wrong.each, s.Model.Y,
+			s.Model.Set.Weights))
 	}
+}
+
+// Measured is what the model of all rows is expected to have on new rows by the study's measure, corrected
+// for a choice, with an interval of a level; nil if the measure is the error.
+func (s *Study) Measured(ctx context.Context, seed uint64, level float64) (*report.Measured, error) {
+	if s.Measure.IsError() {
+		return nil, nil
+	}
+	x, err := s.measured(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	set, m := s.Model.Set, s.Measure
+	units := calibration.Effective(set.N(), set.Weights, set.Groups)
+	freedom := x.judged.degrees(set, m.Name == calibration.ByCost || m.Name == calibration.ByLogLoss)
+	lower, upper := m.Interval(x.judged.error, x.judged.se, float64(set.N()), units, level, freedom)
+	return &report.Measured{By: m.String(), Value: report.Number(m.Value(x.judged.error)),
+		SE: report.Number(x.judged.se), Lower: report.Number(lower), Upper: report.Number(upper)}, nil
 }
 
 // measured is the measurement by folds from a seed. A choice that is made again corrects it (chooseAgain).
@@ -67,15 +79,43 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 	if x := s.measurement; x != nil && x.by.Seed == seed {
 		return x, nil
 	}
-	set, v := s.Model.Set, riskValidation(s.Model.Set, seed)
-	if s.Measure.Name == calibration.ByAUC { // ranks of folds with other shares of the classes differ
-		v.Design.Stratum = nil
-	}
-	v.Repeats = min(measuredPartitions, v.Repeats)
+	v := s.measuredValidation(seed)
 	folds, each, err := partitions(&v, s)
 	if err != nil {
 		return nil, err
 	}
+	wider, err := s.wider(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.measuredBy(ctx, v, folds, each, wider)
+	if err != nil {
+		return nil, err
+	}
+	if s.choosesAgain() {
+		if err = s.correctMeasured(ctx, x); err != nil {
+			return nil, err
+		}
+	}
+	s.measurement = x
+	return x, nil
+}
+
+// measuredValidation are folds for a measure. Ranks of folds with other shares of the classes differ.
+func (s *Study) measuredValidation(seed uint64) Validation {
+	v := riskValidation(s.Model.Set, seed)
+	if s.Measure.Name == calibration.ByAUC {
+		v.Design.Stratum = nil
+	}
+	v.Repeats = min(measuredPartitions, partitionsOf(s.Model.Set.N()))
+	return v
+}
+
+// measuredBy is the measurement by the folds, each of a partition, with standard errors over rows or groups
+// that are wider by a factor.
+func (s *Study) measuredBy(ctx context.Context, v Validation, folds [][]int, each int, wider float64) (
+	*measurement, error) {
+	set := s.Model.Set
 	fields, err := s.fields(ctx, &v, trialsOf(folds, set))
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
@@ -84,22 +124,18 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 	if err != nil {
 		return nil, err
 	}
-	wider, err := s.wider(ctx, seed)
-	if err != nil {
-		return nil, err
-	}
-	x := &measurement{v, (&risk{}).average(set, folds, each, losses),
+	x := &measurement{v, (&risk{spread: s.measuredSpread(wider)}).average(set, folds, each, losses),
 		(&risk{}).average(set, folds, each, labels)}
 	x.wrong.plain = x.wrong.error
 	x.wrong.se *= wider
-	x.judged.se = wider * s.Measure.SE(x.judged.each, s.Model.Y, set.Weights, set.Groups)
-	if s.choosesAgain() {
-		if err = s.correctMeasured(ctx, x); err != nil {
-			return nil, err
-		}
-	}
-	s.measurement = x
 	return x, nil
+}
+
+// measuredSpread is the standard error of means of the measure's losses, wider by a factor.
+func (s *Study) measuredSpread(wider float64) spread {
+	return func(losses []float64) float64 {
+		return wider * s.Measure.SE(losses, s.Model.Y, s.Model.Set.Weights, s.Model.Set.Groups)
+	}
 }
 
 // correctMeasured corrects a measurement as correct does the risks.

@@ -34,6 +34,7 @@ func partitionsOf(rows int) int { return max(1, min(16, 1600/rows)) }
 type risk struct {
 	error, se, plain, fall float64
 
+	spread  spread        // of losses; nil: calibration.StandardError
 	freedom float64       // degrees of the standard error; 0: many
 	each    []float64     // by row
 	outer   [][]float64   // by fold: the losses of its rows
@@ -41,6 +42,9 @@ type risk struct {
 	again   []float64     // by row: what making the choice again adds; nil: nothing
 	foldOf  []int         // of each row: the fold without which it was made; nil: unknown
 }
+
+// spread is the standard error over the rows or groups of a mean of losses.
+type spread func(losses []float64) float64
 
 // choosesAgain reports whether a choice is made again without each fold.
 func (s *Study) choosesAgain() bool {
@@ -102,8 +106,13 @@ func (x *risk) average(set *dataset.Set, folds [][]int, each int, losses [][]flo
 			x.each[i] += losses[r][k] * float64(each) / float64(len(folds))
 		}
 	}
-	se, _ := calibration.StandardError(x.each, set.Weights, set.Groups)
-	x.error, x.se = stat.Mean(x.each, set.Weights), float64(se)
+	if x.spread == nil {
+		x.spread = func(losses []float64) float64 {
+			se, _ := calibration.StandardError(losses, set.Weights, set.Groups)
+			return float64(se)
+		}
+	}
+	x.error, x.se = stat.Mean(x.each, set.Weights), x.spread(x.each)
 	if x.inner == nil {
 		return x
 	}

@@ -131,7 +131,8 @@ type ModelComparison struct {
 	Models  []ComparedModel `json:"models"`
 	Level   float64         `json:"level"`
 	// Trained is the error of the first model trained on all rows, corrected for its choice, minus the
-	// second's, by the same folds; nil without exact fits.
+	// second's, by the same folds; nil without exact fits. By another measure it is by how much that is
+	// worse.
 	Trained *Difference `json:"error_difference,omitempty"`
 	// Theory and Refined are the first model's left-out error minus the second's, paired over examples.
 	Theory  *Difference `json:"difference"`
@@ -150,6 +151,7 @@ type ComparedModel struct {
 	SE        *Number `json:"standard_error,omitempty"` // of Refined, over resamples
 	Status    string  `json:"status"`
 	*Headline
+	Measured *Measured `json:"judged,omitempty"` // nil: by the error
 	Findings
 }
 
@@ -171,7 +173,11 @@ func (c *ModelComparison) document() *document {
 	d := &document{Title: "Two models on " + ShortName(c.Data)}
 	d.line("data", "%s: %d rows", c.Data, c.N)
 	first, second, best := c.Models[0].Model, c.Models[1].Model, cmp.Or(c.Trained, c.Refined, c.Theory)
-	verdict := either(best.Value < 0, first, second) + " errs less"
+	verdict, differ := either(best.Value < 0, first, second)+" errs less", "errors"
+	if m := c.Models[0].Measured; m != nil {
+		name, _ := m.loss()
+		verdict, differ = either(best.Value < 0, first, second)+" is better by "+m.By, "values of "+name
+	}
 	if float64(best.PValue) > 1-c.Level {
 		verdict = "these rows cannot tell which is better"
 	}
@@ -185,17 +191,20 @@ func (c *ModelComparison) document() *document {
 		if m.Headline != nil {
 			d.line("  trained", "%s", m.Headline.long(units(m.TestLoss)))
 		}
+		if m.Measured != nil {
+			d.line("  judged by", "%s", m.Measured.text())
+		}
 		d.line("  left out", "error %s (%s loss)%s, %s", number(m.TestError), m.TestLoss, refined, m.Status)
 	}
 	for k, p := range []*Difference{c.Trained, c.Theory, c.Refined} {
 		if p != nil {
-			d.line([]string{"difference", "left out", "refined"}[k],
+			d.line([]string{"of " + differ, "left out", "refined"}[k],
 				"%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Value),
 				number(p.StandardError), p.By, 100*c.Level, number(p.Low), number(p.High), p.PValue)
 		}
 	}
-	d.Lead = fmt.Sprintf("%s and %s: %s. Their errors differ by %s +- %s (p = %.2g).", first, second, verdict,
-		number(best.Value), number(best.StandardError), best.PValue)
+	d.Lead = fmt.Sprintf("%s and %s: %s. Their %s differ by %s +- %s (p = %.2g).", first, second, verdict,
+		differ, number(best.Value), number(best.StandardError), best.PValue)
 	d.cost(c.Cost)
 	return d
 }

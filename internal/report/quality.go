@@ -57,6 +57,19 @@ type Measured struct {
 	Upper Number `json:"upper"`
 }
 
+// text is the measure with its interval.
+func (m *Measured) text() string {
+	return fmt.Sprintf("%s %.3g (%.3g to %.3g) on new rows", m.By, m.Value, m.Lower, m.Upper)
+}
+
+// loss is what is less for better models: the measure, or 1 minus the area under the ROC curve.
+func (m *Measured) loss() (name string, value Number) {
+	if m.By == "auc" {
+		return "1 - auc", 1 - m.Value
+	}
+	return m.By, m.Value
+}
+
 // ROC is the receiver operating characteristic of models that are trained with other weights of the classes:
 // Weights are the weights of +1 over the weights of -1, and the shares are of rows that are left out.
 type ROC struct {

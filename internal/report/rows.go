@@ -29,11 +29,13 @@ type Columns struct {
 	Permutations int            `json:"permutations"` // of a column
 	Columns      []ColumnEffect `json:"columns"`
 	*Headline
+	Measured *Measured `json:"judged,omitempty"` // nil: by the error
 	Outcome
 }
 
 // ColumnEffect is the error of the model without a column of the data, and with its values permuted among the
-// rows, minus the error with it: in units of the test loss, of several targets their mean, and of each.
+// rows, minus the error with it: in units of the test loss, of several targets their mean, and of each. By
+// another measure it is by how much that is worse.
 type ColumnEffect struct {
 	Column   string                   `json:"column,omitempty"`
 	Features int                      `json:"features,omitempty"` // that it became
@@ -49,6 +51,10 @@ func (c *ColumnEffect) importance() string {
 
 // shown is an error plus the end of an interval of a difference.
 func (r *Columns) shown(of Number) string {
+	if r.Measured != nil {
+		_, e := r.Measured.loss()
+		return number(e + of)
+	}
 	e := Number(math.Max(0, float64(r.Error+of)))
 	if r.Headline.Targets != nil {
 		return share(e)
@@ -60,6 +66,12 @@ func (r *Columns) document() *document {
 	d, u := short("Columns that matter, of", r.Subject, r.asked()), units(r.TestLoss).String()
 	d.headline(r.Headline, units(r.TestLoss))
 	d.modelled(r.Subject, "")
+	rises := "The error"
+	if r.Measured != nil {
+		d.line("judged by", "%s", r.Measured.text())
+		name, _ := r.Measured.loss()
+		u, rises = name, strings.ToUpper(name[:1])+name[1:]
+	}
 	if r.Headline.Targets != nil {
 		u = "share of the variance of a target that is not explained"
 	}
@@ -83,7 +95,7 @@ func (r *Columns) document() *document {
 			r.shown(p.Value), r.shown(p.Low), r.shown(p.High), c.importance()})
 	}
 	d.Lead = either(matter == nil, "No column alone is shown to matter",
-		"The error rises without "+strings.Join(matter, ", ")) +
+		rises+" rises without "+strings.Join(matter, ", ")) +
 		either(worse == nil, ".", ", and falls without "+strings.Join(worse, ", ")+".")
 	d.gap()
 	d.table([]head{"<column", "without", "from", "to", "permuted", "from", "to", "<verdict"}, cells)

@@ -185,7 +185,7 @@ func (d *document) measured(a *Answer) {
 	if j == nil {
 		return
 	}
-	text := fmt.Sprintf("%s %.3g (%.3g to %.3g) on new rows", j.By, j.Value, j.Lower, j.Upper)
+	text := j.text()
 	if a.Threshold != nil {
 		text += fmt.Sprintf("; labels are %s from a probability of %.3g on", a.Positive, *a.Threshold)
 	}

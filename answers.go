@@ -281,8 +281,8 @@ func predictionOf(a *report.Answer) *Prediction {
 }
 
 // Predict computes predictions at new inputs with intervals (see Prediction), and their variation over
-// resamples by the theory, or by exact resamples where groups are drawn; of several classes those of a model
-// that is trained once.
+// resamples by the theory, or by exact resamples where groups are drawn; of several classes the errors of a
+// model that is trained once.
 func Predict(ctx context.Context, spec Spec, inputs *Inputs, o Options) (*Prediction, error) {
 	s, err := built(ctx, spec, &o)
 	if err != nil {

@@ -72,8 +72,8 @@ var publicFunctions = []any{
 	svm.Box, svm.BoxesWithout, svm.NewRows, svm.NewTrainer, svm.TrainPerceptron,
 }
 
-// publicTypes are the types that no signature of these leads to, and those of internal packages that the root
-// package names.
+// publicTypes are the types that no signature of these leads to, and the types of internal packages that the
+// root package names.
 var publicTypes = []any{bootbench.Data{}, bootbench.ReadOptions{}, bootbench.Spec{}, bootbench.Trained{},
 	bootbench.Solved{}, bootbench.Folds{},
 	gp.PivotError{}, &gp.Downdate{}, svm.InfeasibleError{}, svm.ModelFile{}, svm.LeftOut{},
@@ -105,7 +105,7 @@ var mayPanic = regexp.MustCompile(strings.Join([]string{
 }, "|"))
 
 // TestZeroValues: every exported function and method returns when it is called with zero values, a method on
-// a zero value. Functions with an error result have no exception; mayPanic lists those of the others.
+// a zero value. Functions with an error result have no exception; mayPanic lists exceptions among the others.
 func TestZeroValues(t *testing.T) {
 	known := map[string]bool{}
 	call := func(name string, f reflect.Value) {

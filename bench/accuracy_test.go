@@ -137,7 +137,7 @@ func TestAccuracyDrawn(t *testing.T) {
 }
 
 // TestBaseline: the time of refined estimates has the solve in it, and each number of resamples its fastest
-// way: blocks, with a set-up, pay above 100. 50 and 200 naive fits are those of the single trainer.
+// way: blocks, with a set-up, pay above 100. 50 and 200 naive fits are the single trainer's.
 func TestBaseline(t *testing.T) {
 	ways := []way{{name: "svm", single: true, each: 0.01, fits: 40},
 		{name: "blocks", engine: "lowrank", rank: 7, setup: 0.5, each: 0.005}}

@@ -53,7 +53,7 @@ func compare(ctx context.Context, s Settings, cases ...Case) ([]report.CompareRo
 	return rows, nil
 }
 
-// compared is that of one that has to succeed.
+// compared is a comparison that has to succeed.
 func compared(t *testing.T, s Settings, cases ...Case) []report.CompareRow {
 	t.Helper()
 	return testutil.Must(compare(t.Context(), s, cases...))(t)
@@ -325,8 +325,8 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// TestDefaultCases: the sets of both papers, and generated ones, at the sizes asked for; sizes near those of
-// a set are all of it.
+// TestDefaultCases: the sets of both papers, and generated ones, at the sizes asked for; sizes near the size
+// of a set are all of it.
 func TestDefaultCases(t *testing.T) {
 	cases := testutil.Must(DefaultCases([]int{30, 90, 520}))(t)
 	sizes := map[string][]int{}

@@ -33,7 +33,7 @@ func gaussianTriangle(n int, rng *rand.Rand) (k blas64.Symmetric, root []float64
 	return k, root
 }
 
-// TestSmall: the kernels for small orders find what Potrf, Trtri and Lauum of gonum find in B, but for
+// TestSmall: the kernels for small orders find what Potrf, Trtri and Lauum of gonum find in B, except
 // rounding, which its condition, below 1e5 here, multiplies; and write nothing else.
 func TestSmall(t *testing.T) {
 	for _, n := range smallOrders {

@@ -11,7 +11,7 @@ import (
 	"bootbench/resample"
 )
 
-// sumsOf are those of a point from values.
+// sumsOf are the sums of a point from values.
 func sumsOf(values ...float64) Moments {
 	s := NewSums(2, 1, 2, true)
 	for b, v := range values {
@@ -70,7 +70,7 @@ func TestGaussianPair(t *testing.T) {
 	}
 }
 
-// TestFewValues: nothing is told that cannot be known.
+// TestFewValues: nothing is stated that cannot be known.
 func TestFewValues(t *testing.T) {
 	p := Problem{Y: []float64{0}, Sites: 1, Plan: resample.Resamples{Scheme: resample.Poisson{Ratio: 1}}}
 	a := newPlain(&p, nil)

@@ -92,7 +92,7 @@ func returns(t *testing.T, n int) *dataset.Set {
 }
 
 // TestNarrowKernels: where kernels are so narrow that predictions for absent examples are smaller than the
-// rounding of others' by many orders, batches have the signs of fits one by one, but for one in a thousand
+// rounding of others' by many orders, batches have the signs of fits one by one, except one in a thousand
 // or two; so have refined estimates, and both whatever the order of the rows.
 func TestNarrowKernels(t *testing.T) {
 	sets, gammas := []*dataset.Set{returns(t, 350), load(t, "sonar"), load(t, "wisconsin"), load(t, "pima")},

@@ -158,7 +158,7 @@ func blockCells(t *testing.T) (cells []blockCell) {
 }
 
 // TestBlocksAreSingleFits: to a residual of 1e-7 standard deviations fits in blocks, around a rough theory,
-// are those of the exact trainers: at the sites, at a new input between two of them, and at one that repeats
+// are the exact trainers': at the sites, at a new input between two of them, and at one that repeats
 // a training input. They differ by the trainers' own tolerance: package gp solves to rounding, erm to a gap
 // of 1e-10 of the objective, some 1e-4 of a standard deviation, svm to 1e-3 of the margin, some 1e-2.
 func TestBlocksAreSingleFits(t *testing.T) {
@@ -191,7 +191,7 @@ func TestBlocksAreSingleFits(t *testing.T) {
 }
 
 // TestResidualBoundsError: where the residual is 1e-3 of a standard deviation, fits differ
-// from those of a residual of 1e-8 by a few times as much: the factor is the norm of the
+// from fits of a residual of 1e-8 by a few times as much: the factor is the norm of the
 // inverse of the iteration's derivative, largest for hard margins with broad kernels.
 func TestResidualBoundsError(t *testing.T) {
 	for _, c := range []struct {
@@ -212,8 +212,8 @@ func TestResidualBoundsError(t *testing.T) {
 	}
 }
 
-// TestSameBits: fits are the same to the last bit for any number of workers, and where those of some blocks,
-// or of parts of blocks, are recalled; a run over fewer resamples has the same whole blocks.
+// TestSameBits: fits are the same to the last bit for any number of workers, and where the fits of some
+// blocks, or of parts of blocks, are recalled; a run over fewer resamples has the same whole blocks.
 func TestSameBits(t *testing.T) {
 	for _, c := range []struct {
 		set  string
@@ -309,7 +309,7 @@ func TestFirstIterate(t *testing.T) {
 	}
 }
 
-// TestLeftToExactTrainer: fits that do not reach the tolerance are those of the exact
+// TestLeftToExactTrainer: fits that do not reach the tolerance are made by the exact
 // trainer, to the last digit.
 func TestLeftToExactTrainer(t *testing.T) {
 	m := build(t, "crabs", nil, 0, 0)

@@ -34,7 +34,7 @@ func newInputs(t testing.TB, m *model.Model, rows int) blas64.General {
 	return testutil.Must(m.CrossAll(&dataset.Inputs{X: linalg.Matrix(x)}))(t)
 }
 
-// TestPlain: without control the estimates of points and examples are those of retraining on the
+// TestPlain: without control the estimates of points and examples are retraining's on the
 // same draws, to 1e-6 where fits are solved to 1e-8: what a block holds beside a fit changes its rounding.
 // The left-out error, which centers losses about what the resamples before have shown instead of each
 // example's own mean, agrees to a third of its standard error, and so do the two standard errors,
@@ -384,7 +384,7 @@ func TestUnits(t *testing.T) {
 }
 
 // TestBaggedOfFew: an example that one resample leaves out has no bagged error of its own under the square
-// loss, and does not spoil that of the others.
+// loss, and does not spoil the others'.
 func TestBaggedOfFew(t *testing.T) {
 	for _, ratio := range []float64{1, 3} {
 		m := build(t, "synthetic:friedman1,n=150,seed=1", loss.Square{Noise: 1}, 0.5, 0)
@@ -403,7 +403,7 @@ func TestBaggedOfFew(t *testing.T) {
 	}
 }
 
-// TestBrokenBlocks: where fits in blocks are not those of the single trainers, here because the averages
+// TestBrokenBlocks: where fits in blocks are not the single trainers', here because the averages
 // that they start from are not the theory's, all are trained one by one, and the answer says so.
 func TestBrokenBlocks(t *testing.T) {
 	m := build(t, "synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, 0.5, 0)

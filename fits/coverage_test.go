@@ -27,7 +27,7 @@ type coverageCase struct {
 
 func bootstrap(int) resample.Scheme { return resample.Poisson{Ratio: 1} }
 
-// coverageCases are 12 models: the first are those of the ordinary suite.
+// coverageCases are 12 models: the ordinary suite has the first.
 var coverageCases = []coverageCase{
 	{"synthetic:friedman1,n=80,seed=1", loss.Square{Noise: 1}, loss.SquareTest{}, bootstrap},
 	{"synthetic:blobs,n=100,seed=1", loss.Hinge{C: 1}, loss.ZeroOne{}, bootstrap},
@@ -104,12 +104,12 @@ func (s scores) String() string {
 	return text
 }
 
-// TestCoverage holds refined estimates from few resamples against those of many plain ones, of another seed.
-// Over models and seeds the z-scores of the left-out error and of the points' means have mean 0 and standard
-// deviation 1, and 95% intervals cover. The ordinary suite has few models and seeds: with 60 left-out errors
-// the mean errs by 0.13 and the standard deviation by 0.09, and the bounds are three and a half times that.
-// BOOTBENCH_COVERAGE=R takes R resamples and all 12 models with 40 seeds each: errors of 0.046 and 0.032,
-// bounds of three times that, and 95% intervals cover 93 to 97%.
+// TestCoverage holds refined estimates from few resamples against estimates from many plain ones, of another
+// seed. Over models and seeds the z-scores of the left-out error and of the points' means have mean 0 and
+// standard deviation 1, and 95% intervals cover. The ordinary suite has few models and seeds: with 60
+// left-out errors the mean errs by 0.13 and the standard deviation by 0.09, and the bounds are three and a
+// half times that. BOOTBENCH_COVERAGE=R takes R resamples and all 12 models with 40 seeds each: errors of
+// 0.046 and 0.032, bounds of three times that, and 95% intervals cover 93 to 97%.
 func TestCoverage(t *testing.T) {
 	cases, seeds, many, resamples, bound := coverageCases[:3], 20, 20000, 200, 3.5/math.Sqrt(60)
 	if v := os.Getenv("BOOTBENCH_COVERAGE"); v != "" {

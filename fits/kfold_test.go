@@ -20,8 +20,8 @@ import (
 
 // TestLeaveOneOut: K-fold with as many folds as examples, one partition, is leave-one-out, whose square loss
 // has a closed form: with K = v I + w 1 1' and noise s2 the predictor without i at i is w sum_{j != i} y_j/(v
-// + s2 + w (N-1)), by the Woodbury identity. The predictions' variance over the N resamples is that of the N
-// predictors, exactly.
+// + s2 + w (N-1)), by the Woodbury identity. The predictions' variance over the N resamples is the variance
+// of the N predictors, exactly.
 func TestLeaveOneOut(t *testing.T) {
 	const v, w, noise = 1.5, 0.7, 0.2
 	y := []float64{1, -2, 0.5, 3, -1, 0, 2}

@@ -54,7 +54,7 @@ func within[S resample.Scheme](part []int, draws ...S) (laws []partLaw, of []int
 
 // jointCounts is the exact joint law of the examples' counts under a scheme, without the approximation of
 // resample.CountDistribution by independent counts. Under all schemes examples are exchangeable: the law is
-// that of independent counts, or a mixture of draws from urns.
+// the one of independent counts, or a mixture of draws from urns.
 type jointCounts struct {
 	scheme *resample.Cached
 	urns   []urn                   // none: independent

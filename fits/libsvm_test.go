@@ -20,7 +20,7 @@ import (
 )
 
 // libsvmCell is a left-out error of models trained by LIBSVM 3.24 (Debian 3.24+ds-6), with its
-// bias, on libsvmResamples Poisson resamples of ratio 1, those of retrain's seed 17:
+// bias, on libsvmResamples Poisson resamples of ratio 1, the ones of retrain's seed 17:
 //
 //	svm-train -s 0 -t 2 -g gamma -c C -e 0.001             C-SVC
 //	svm-train -s 3 -t 2 -g gamma -c C -p epsilon -e 0.001  epsilon-SVR

@@ -27,7 +27,8 @@ func (p path) Fit(r int, weight []float64) (target []float64) {
 
 func (path) Period() int { return 1 }
 
-// TestPath: fits along a path of C, or of noise, in blocks on one G are those of models that have each value.
+// TestPath: fits along a path of C, or of noise, in blocks on one G are the fits of models that have each
+// value.
 func TestPath(t *testing.T) {
 	const tolerance = 2e-3 // of the single trainers
 	factors := []float64{0.1, 0.3, 0.6, 1, 1.7, 3, 6, 12}

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestCoefficients: those of two correlated controls are the solution of the ridge regression about the prior
-// ones; a control that is constant within the floor keeps its prior one.
+// TestCoefficients: the coefficients of two correlated controls are the solution of the ridge regression
+// about the prior ones; a control that is constant within the floor keeps its prior one.
 func TestCoefficients(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	r := newRegression(1, 1)

@@ -83,9 +83,9 @@ func fitsOf(t *rapid.T, set *dataset.Set, l loss.Loss, scheme string,
 	return all
 }
 
-// TestWeightIsRepetition: a fit of weighted examples is that of the table in which they are repeated, whose
-// copies share one count, fit by fit of one seed: to 1e-8 one by one, for support vectors and blocks to ten
-// times the tolerance of their training.
+// TestWeightIsRepetition: a fit of weighted examples is the fit of the table in which they are repeated,
+// whose copies share one count, fit by fit of one seed: to 1e-8 one by one, for support vectors and blocks to
+// ten times the tolerance of their training.
 func TestWeightIsRepetition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := rapid.SampledFrom([]loss.Loss{loss.Square{Noise: 0.3}, loss.Hinge{C: 2}, loss.Logistic{C: 2},

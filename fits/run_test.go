@@ -267,8 +267,8 @@ func (u brute) check(t *testing.T, got *fits.Averages) {
 	}
 }
 
-// mean is that of a value of the predictions for example i over the fits that leave it out, but those of a
-// group b mod 20; -1: of none.
+// mean is the mean of a value of the predictions for example i over the fits that leave it out, except the
+// fits of a group b mod 20; -1: of none.
 func (u brute) mean(i, without int, value func(f, y float64) float64) float64 {
 	sum, count := 0.0, 0.0
 	for b, c := range u.counts {

@@ -29,7 +29,7 @@ func byDifferences(t *testing.T, s Spec, value func(s Spec) float64, what string
 }
 
 // TestGradient: the derivatives of sum_ij W_ij K_ij by the logarithm of every hyperparameter
-// are those of differences of Gram matrices.
+// are the ones by differences of Gram matrices.
 func TestGradient(t *testing.T) {
 	const m, d = 23, 4
 	rng := rand.New(rand.NewPCG(16, 2))
@@ -91,7 +91,7 @@ func TestGradient(t *testing.T) {
 }
 
 // TestGradientsAgree: sparse inputs have the derivatives of the same dense ones, up to rounding, and a
-// precomputed matrix those of its own hyperparameters.
+// precomputed matrix the derivatives by its own hyperparameters.
 func TestGradientsAgree(t *testing.T) {
 	const m, d = 23, 4
 	rng := rand.New(rand.NewPCG(16, 3))

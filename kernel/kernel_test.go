@@ -123,7 +123,7 @@ func TestGramAgreesWithPlain(t *testing.T) {
 	}
 }
 
-// The values were worked out from the formulas: two inputs 3-4-5 apart, so
+// The values were worked out from the formulas: two inputs at distances 3, 4 and 5, so
 // that r = 5/L; and products x . x' = 11, x . x = 5.
 func TestHandComputedValues(t *testing.T) {
 	apart := inputs([]float64{1, 2}, []float64{4, 6})
@@ -188,7 +188,7 @@ func TestGramIsPositiveSemidefinite(t *testing.T) {
 	}
 }
 
-// Inputs near 1e6 that are 1e-9 apart: the products of uncentred inputs would
+// Inputs near 1e6 at distances of 1e-9: the products of uncentred inputs would
 // give squared distances wrong by 1e-4. Differences are taken of the numbers
 // as stored, so they agree with the plain version to rounding; matern12 shows
 // r itself, 1 - exp(-r).

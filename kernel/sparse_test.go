@@ -29,7 +29,7 @@ func sparseOf(x blas64.General) linalg.Design {
 }
 
 // TestSparseCrossOtherWidth: features that only one side has are zero on the
-// other, so the kernel is that of both matrices filled up with zeros. Gamma is
+// other, so the kernel is the one of both matrices filled up with zeros. Gamma is
 // given, as its default depends on the width.
 func TestSparseCrossOtherWidth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -19,7 +19,7 @@ import (
 )
 
 // BenchmarkRefresh times what an engine does with G, in GFLOP/s at the flops counted below. of-dgemm is the
-// best call's rate as a share of that of the best dgemm of the same order, one before each call. On one
+// best call's rate as a share of the rate of the best dgemm of the same order, one before each call. On one
 // thread it should not fall below 0.35 for diag and full and 0.55 for single at n = 768 (OpenBLAS), nor below
 // 0.4 for diag and full at n = 512 (pure Go): six tenths of what they had when these floors were set. What
 // keeps the factorisations fast is guarded without a clock, by the count of flops in package blas.
@@ -106,7 +106,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkDiagonal times the estimates of diag(G) after a change of d: M03's cubic one (M03-67), that of
+// BenchmarkDiagonal times the estimates of diag(G) after a change of d: M03's cubic one (M03-67), the one of
 // Response to all orders, and the preparation of a Response. Each is one product with G o G, 3n^2 flops.
 // of-refresh is the best time as a share of a refresh of all of G; error is the largest relative error
 // of chi where d changes by +-10%, and less than 0.09/mean(G), which the cubic one is for.

@@ -85,7 +85,7 @@ func TestFactoriseFindsExactRank(t *testing.T) {
 	}
 }
 
-// An offset does not count: the tolerance is that of the kernel without it.
+// An offset does not count: the tolerance is for the kernel without it.
 func TestOffset(t *testing.T) {
 	k := plane(200, 0.5, rand.New(rand.NewPCG(3, 7)))
 	without := mustFactorise(t, k, RankOptions{Tol: 1e-3})

@@ -149,7 +149,7 @@ func TestServantsHoldOneMatrix(t *testing.T) {
 	}
 }
 
-// Eigenvalues of a subset are those of a matrix that holds only it.
+// Eigenvalues of a subset are the ones of a matrix that holds only it.
 func TestBlockCyclicEigenvalues(t *testing.T) {
 	k := linalg.GaussianGram(30, false, linalg.Seeded(3))
 	sites := []int{4, 29, 0, 11}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestProxEach: the map of many sites is that of each by itself (Proximal.Prox), to
+// TestProxEach: the map of many sites is the map of each by itself (Proximal.Prox), to
 // rounding, for counts 0 to 5, fields on both sides of every bend and curvatures over
 // decades; and without a weight it is h.
 func TestProxEach(t *testing.T) {

@@ -141,7 +141,7 @@ func TestAlwaysThere(t *testing.T) {
 	}
 }
 
-// TestNoCavityVariance: at V_c = 0 the moments are those of f_k(m_c) over the
+// TestNoCavityVariance: at V_c = 0 the moments are the ones of f_k(m_c) over the
 // counts, and the limit of small V_c, also with the cavity mean on the margin.
 func TestNoCavityVariance(t *testing.T) {
 	const nu, slope, c = 0.8, 0.5, 2.0

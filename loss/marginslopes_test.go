@@ -9,8 +9,8 @@ import (
 	"bootbench/resample"
 )
 
-// TestMomentSlopes: the derivatives of the moments of margin losses are those of central differences of the
-// moments, whose error is 1e-10 of the third derivative and rounding over 1e-5; of pinned, free and mixed
+// TestMomentSlopes: the derivatives of the moments of margin losses are the ones by central differences of
+// the moments, whose error is 1e-10 of the third derivative and rounding over 1e-5; of pinned, free and mixed
 // sites, of both labels, and of two examples.
 func TestMomentSlopes(t *testing.T) {
 	for _, l := range []Loss{HardMargin{}, Hinge{C: 1}, Hinge{C: 30}, SquaredHinge{C: 2}} {

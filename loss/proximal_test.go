@@ -254,7 +254,7 @@ func TestCurves(t *testing.T) {
 	}
 }
 
-// TestAbout: the catalogue's claims are those of the losses. A parameter that a
+// TestAbout: the catalogue claims what the losses do. A parameter that a
 // loss takes is refused at 0 (epsilon below 0), the others are ignored.
 func TestAbout(t *testing.T) {
 	good := Parameters{Noise: 0.3, C: 2, Epsilon: 0.1}
@@ -369,8 +369,8 @@ func (l declared) Value(f, y float64) float64 { return l.Loss.Value(f, y) }
 
 func (l declared) Derivatives(f, y float64) (first, second float64) { return l.derivatives(f, y) }
 
-// TestFromSmooth: the moments of a user's loss, by quadrature for each count, are those of the square loss in
-// closed form and those of the logistic loss by the rule for all counts.
+// TestFromSmooth: the moments of a user's loss, by quadrature for each count, are the moments of the square
+// loss in closed form and of the logistic loss by the rule for all counts.
 func TestFromSmooth(t *testing.T) {
 	law := resample.Poisson{Ratio: 0.1}
 	logistic := Logistic{C: 1.5}

@@ -52,7 +52,7 @@ func mustSite(t testing.TB, s2 float64, y []float64, law resample.CountDistribut
 
 // TestResponsesDigits asks for nearly all digits, over 20 orders of magnitude
 // of c s2. The sums have positive terms only, so that their relative error is
-// that of the table of probabilities and a few roundings: 1e-14.
+// the one of the table of probabilities and a few roundings: 1e-14.
 func TestResponsesDigits(t *testing.T) {
 	for _, nu := range []float64{1e-6, 0.01, 1, 5, 20} {
 		for _, s2 := range []float64{1e-6, 1, 1e6} {

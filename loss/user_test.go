@@ -35,8 +35,8 @@ func pinballLoss(q float64) interface {
 }
 
 // TestFromPiecewise: a declared loss is the loss of the catalogue that it copies, with its value up to
-// rounding; with many breakpoints its map and moments are those of the map that golden section finds on its
-// value.
+// rounding; with many breakpoints its map and moments are the ones of the map that golden section finds on
+// its value.
 func TestFromPiecewise(t *testing.T) {
 	law, cav := resample.Poisson{Ratio: 1}, Cavity{C: 0.8, Mean: 1.4, Var: 1.5}
 	for _, c := range []struct {

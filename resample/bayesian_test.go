@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TestBayesianLaw: averages over the weight of some examples are those of the midpoint rule in the
-// distribution function, also of functions with a pole near 0, and of few examples; so are those of draws.
+// TestBayesianLaw: averages over the weight of some examples are the ones by the midpoint rule in the
+// distribution function, also of functions with a pole near 0, and of few examples; so are averages over
+// draws.
 func TestBayesianLaw(t *testing.T) {
 	functions := []func(w float64) float64{func(w float64) float64 { return w },
 		func(w float64) float64 { return w * w },

@@ -43,7 +43,7 @@ func moments(c Counts) (total, mean, variance float64) {
 	return total, mean, variance
 }
 
-// TestMoments: total, mean and variance are those of the distributions' formulas.
+// TestMoments: total, mean and variance are as by the distributions' formulas.
 // Tolerance: the sums of up to 1e5 positive terms of a few roundings each.
 func TestMoments(t *testing.T) {
 	for _, nu := range []float64{1e-6, 1e-3, 0.1, 1, 3, 20, 1e3, 1e5} {
@@ -79,7 +79,7 @@ func convolve(a, b Counts) map[int]float64 {
 }
 
 // TestConvolution adds the examples one by one: Counts(n) must be the law of
-// the count of n-1 examples plus that of one. Absolute tolerance: the windows
+// the count of n-1 examples plus the count of one. Absolute tolerance: the windows
 // leave out 1e-17 each.
 func TestConvolution(t *testing.T) {
 	laws := []CountDistribution{

@@ -7,7 +7,7 @@ import (
 )
 
 // TestWithinSiteVarOfSamplers draws and looks: among the draws with total k, the sum
-// of the values of the drawn examples has variance WithinSiteVar times that of the
+// of the values of the drawn examples has variance WithinSiteVar times the variance of the
 // values. 20000 draws or more for the k shown: a variance is good to 2%.
 func TestWithinSiteVarOfSamplers(t *testing.T) {
 	values := []float64{1, -2, 4} // the first three of N examples; mean 1, variance 6

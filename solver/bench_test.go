@@ -35,7 +35,7 @@ func friedman(b rapid.TB, n int) solver.Problem {
 // regression, and with hard margins on the four sets of M04, where the diagonal alone does not determine d.
 // It counts the refreshes of each kind; ms/refresh is the time of a solve over the exact, single and
 // woodbury ones. flops/n3 counts the factorisations: 2/3 for diag(G), 1 for all of G, half in single
-// precision. units is the least time divided by that of n^3 flops of dgemm. The fit of one resample at
+// precision. units is the least time divided by the time of n^3 flops of dgemm. The fit of one resample at
 // ratio 1, its repeated rows merged, takes 0.084 of these.
 func BenchmarkSteps(b *testing.B) {
 	regression := []solver.Steps{solver.ExactSteps, solver.CubicSteps, solver.WoodburySteps,

@@ -192,8 +192,8 @@ func hasSingle() bool {
 }
 
 // TestPrecision: single precision changes the way to the answer only: within thirty tolerances (variances
-// answer to d several times as strongly) it is that of plain exact steps at a much finer one; and single
-// precision that breaks down or lies costs time, never the answer.
+// answer to d several times as strongly) it is the answer of plain exact steps at a much finer one; and
+// single precision that breaks down or lies costs time, never the answer.
 func TestPrecision(t *testing.T) {
 	p := sizeable()
 	want := mustConverge(t, p, solver.Settings{Steps: solver.ExactSteps, Tolerance: 1e-11})
@@ -243,9 +243,9 @@ func (e *unreliable) FactorizeSingle(d []float64) error {
 }
 
 // TestRankUpdates: where few sites move, G follows by updates of low rank (M03-65) instead of refreshes,
-// and the answer is that of plain steps from the start value, within thirty tolerances as in TestPrecision.
-// Blocks of four sites do not see each other here; from the solution of a problem without them, second
-// examples at two sites of one block move the d of that block only.
+// and the answer is the one of plain steps from the start value, within thirty tolerances as in
+// TestPrecision. Blocks of four sites do not see each other here; from the solution of a problem without
+// them, second examples at two sites of one block move the d of that block only.
 func TestRankUpdates(t *testing.T) {
 	const n, block, tolerance = 120, 4, 1e-8
 	rng := rand.New(rand.NewPCG(31, 2))

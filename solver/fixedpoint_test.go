@@ -63,7 +63,7 @@ func gaussianSide(t rapid.TB, k linalg.Kernel, s *solver.Solution) (chi, m, v []
 	return chi, m, v, cavities
 }
 
-// TestFixedPoint holds a solution to what defines it: the moments of the one Gaussian (T5) and those of the
+// TestFixedPoint holds a solution to what defines it: the moments of the one Gaussian (T5) and of the
 // sites under their cavities (T4) are the same. Nothing of the solver's algebra is used. Solved to 1e-11;
 // what is left is the rounding of two inversions and of 1/chi - d: 1e-16 times a condition number of a few
 // 100 for K^-1 (jitter 0.05) times d/c up to 1e5 (noise 1e-3, ratio 10); and of u - V/chi^2, 1e-16 (d/c)^2 of
@@ -240,7 +240,7 @@ func aloneMoments(variance, noise float64, y []float64, law resample.CountDistri
 }
 
 // TestDecoupled: sites with a diagonal K do not know of each other, the cavity is the prior and the theory
-// exact. N = 1 is the case of one site. The laws are those of independent counts, with and without
+// exact. N = 1 is the case of one site. The laws are the ones of independent counts, with and without
 // replacement. Tolerance 1e-9: rounding, second - mean^2 among it.
 func TestDecoupled(t *testing.T) {
 	type sites struct {
@@ -310,7 +310,7 @@ func fullFit(t *testing.T, k *linalg.Sym, noise float64, y []float64) []float64 
 
 // TestEveryExampleOnce: when every count is k for certain, the resample is the data, and to leave an example
 // out is leave-one-out. The theory is then exact. k copies count as one with the noise divided by k.
-// Tolerance 1e-8: the solver's 1e-12 apart, 1/(1 - H_ii) loses up to five digits of dense inverses.
+// Tolerance 1e-8: beside the solver's 1e-12, 1/(1 - H_ii) loses up to five digits of dense inverses.
 func TestEveryExampleOnce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
 	for _, noise := range []float64{1e-3, 0.1, 5} {
@@ -364,7 +364,7 @@ func TestFewDraws(t *testing.T) {
 
 // TestLeaveOneOut: leave-one-out as K-fold with N folds, square loss. The law of independent absences leaves
 // each other example out with probability 1/N, where leave-one-out has all of them: its left-out error is
-// that of a training set smaller by one, too high by some 1/N. The law given absence is exact.
+// the one of a training set smaller by one, too high by some 1/N. The law given absence is exact.
 func TestLeaveOneOut(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -32,7 +32,7 @@ func zeroOf(lo, hi float64, f func(float64) float64) float64 {
 	return (lo + hi) / 2
 }
 
-// posteriorMean is that of f under N(f; h, 1/c) times a likelihood to the power k, by the
+// posteriorMean is the mean of f under N(f; h, 1/c) times a likelihood to the power k, by the
 // trapezoidal rule around the mode of a grid.
 func posteriorMean(c, h, k float64, logLik func(f float64) float64) float64 {
 	const points = 160
@@ -269,8 +269,8 @@ type gaussian struct {
 	cavity              loss.Cavity
 }
 
-// exactGaussian is that of every site at the site parameters of s, by 300-bit arithmetic throughout: K may be
-// singular, and d as large as it likes.
+// exactGaussian is the Gaussian of every site at the site parameters of s, by 300-bit arithmetic throughout:
+// K may be singular, and d as large as it likes.
 func exactGaussian(k linalg.Kernel, s *solver.Solution) (all []gaussian) {
 	mul := func(a, b *big.Float) *big.Float { return new(big.Float).Mul(a, b) }
 	number := func(v *big.Float) float64 { f, _ := v.Float64(); return f }

@@ -51,9 +51,10 @@ func (x *fixedPoint) evaluateAt(t *testing.T, at cavities) {
 	testutil.Check(t, x.evaluate(false))
 }
 
-// TestJacobian: the derivative of a sweep is that of differences of sweeps. The sites' slopes are by forward
-// differences of 1e-5, which err by half that of the second derivative: Newton's method solves its equations
-// to 1e-4 at best. The central ones here err by 1e-10 of the third derivative and by rounding over 1e-5.
+// TestJacobian: the derivative of a sweep is the one by differences of sweeps. The sites' slopes are by
+// forward differences of 1e-5, which err by half as much of the second derivative: Newton's method solves its
+// equations to 1e-4 at best. The central ones here err by 1e-10 of the third derivative and by rounding over
+// 1e-5.
 func TestJacobian(t *testing.T) {
 	for _, c := range []struct {
 		l    loss.Loss

@@ -156,8 +156,8 @@ func TestOverwritten(t *testing.T) {
 	}
 }
 
-// TestOutOfBag: an example alone at its input has the cavity's mean and Phi(mean/sd), the errors are those of
-// these numbers, and for a convex loss they do not exceed the left-out errors.
+// TestOutOfBag: an example alone at its input has the cavity's mean and Phi(mean/sd), the errors are the ones
+// of these numbers, and for a convex loss they do not exceed the left-out errors.
 func TestOutOfBag(t *testing.T) {
 	for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 2}, loss.Square{Noise: 0.3}} {
 		p := ordinaryMargin()

@@ -91,7 +91,7 @@ func distance(law loss.Distribution, sample []float64) float64 {
 	return worst
 }
 
-// rms is the root mean square of a - b over that of scale.
+// rms is the root mean square of a - b over the one of scale.
 func rms(a, b, scale []float64) float64 { return floats.Distance(a, b, 2) / floats.Norm(scale, 2) }
 
 func roots(v []float64) []float64 {
@@ -199,7 +199,7 @@ func TestRetraining(t *testing.T) {
 }
 
 // leftOutVariances are, per example, the variance of the predictor at its input
-// over the resamples without it: the mean of f^2 less that of f.
+// over the resamples without it: the mean of f^2 less the square of the mean of f.
 func leftOutVariances(s *solver.Solution) []float64 {
 	_, mean := s.LeftOut(loss.Prediction{})
 	_, variance := s.LeftOut(squared{})

@@ -143,7 +143,7 @@ func TestNearlySingular(t *testing.T) {
 	}
 }
 
-// neighbour is a kernel matrix whose elements beside the diagonal are neighbours of those of k in
+// neighbour is a kernel matrix whose elements beside the diagonal are neighbours of k's in
 // double precision.
 func neighbour(k linalg.Kernel, seed uint64) *linalg.Sym {
 	rng := rand.New(rand.NewPCG(seed, 5))
@@ -176,7 +176,7 @@ func movedBy(p solver.Problem, s *solver.Solution) float64 {
 
 // TestUndeterminedExactly proves of problems that end "undetermined by rounding" that K itself leaves the
 // answer open: in 300 bits, too, the cavities that follow from the last iterate differ by more than the
-// tolerance between K and a neighbour of it in double precision, which nobody could tell apart.
+// tolerance between K and a neighbour of it in double precision, which nobody could distinguish.
 func TestUndeterminedExactly(t *testing.T) {
 	hard := loss.HardMargin{}
 	cells := []overlap{{"blobs,n=100,seed=3,d=5", 0.25, hard, 20, nearCopies},

@@ -28,7 +28,7 @@ var kinds = map[string]string{
 	"T": "TARGETS --loss square --noise 10% --gamma 0.5",
 }
 
-// otherRows are tables made from that of goldenTables.
+// otherRows are tables made from the one of goldenTables.
 var otherRows = map[string]func(rows [][]any) [][]any{
 	"shuffled": func(rows [][]any) (all [][]any) {
 		for _, i := range shuffled(len(rows)) {
@@ -401,7 +401,7 @@ func TestWeightedScores(t *testing.T) {
 func TestRowsBefore(t *testing.T) {
 	const block, folds = 6, 5
 	for kind, model := range kinds {
-		model = strings.Replace(model, "10%", "0.1", 1) // a fraction is that of all rows
+		model = strings.Replace(model, "10%", "0.1", 1) // a fraction is of the variance of all rows
 		line := goldenLine(goldenTables(t, nil), fmt.Sprintf("cv %s --blocks %d --folds %d", model, block,
 			folds))
 		whole := answers(t, line).(map[string]any)

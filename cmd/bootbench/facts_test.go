@@ -17,11 +17,11 @@ import (
 )
 
 // facts are command lines and what holds of each: TERM RELATION TERM, between bars. A term is a path into the
-// JSON document, after len or mean for those of a list; a number, a text, or numbers with - + * / between
-// them; or one of exit (the status), said (standard error), refused (standard error of one line, of status 2
-// without an answer), and screen (standard output). NAME := begins a line whose document later ones have
-// under that name. A number is = to another within 1e-9 of it; a text has or lacks another, or matches an
-// expression; none is a path that leads nowhere. Lines below LONG are left out by -short.
+// JSON document, after len or mean for the length or mean of a list; a number, a text, or numbers with - + *
+// / between them; or one of exit (the status), said (standard error), refused (standard error of one line, of
+// status 2 without an answer), and screen (standard output). NAME := begins a line whose document later ones
+// have under that name. A number is = to another within 1e-9 of it; a text has or lacks another, or matches
+// an expression; none is a path that leads nowhere. Lines below LONG are left out by -short.
 const facts = `
 estimate boston | command = estimate | n = 506 | d = 13 | loss = square | ratio = 1 | status = converged |
 	none target_mean | kernel.amplitude = 1 | memory.peak_bytes > 2048288 | memory.peak_bytes < 4294967296 |

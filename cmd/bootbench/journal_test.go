@@ -263,7 +263,7 @@ func TestJournalFolders(t *testing.T) {
 	refused(t, "d.csv is not what it was", line, "--journal", kept)
 }
 
-// TestCraftedJournals: whatever a journal says, merge writes nothing that it was not told
+// TestCraftedJournals: whatever a journal says, merge writes nothing that it was not asked
 // to, runs nothing but what can be split, and says what is wrong, with status 2.
 func TestCraftedJournals(t *testing.T) {
 	victim := write(t, "victim", "mine")

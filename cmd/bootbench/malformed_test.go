@@ -104,7 +104,8 @@ func (m *malformed) flag(f *pflag.Flag) string {
 	return "--" + f.Name + "=" + m.pick(oddValues)
 }
 
-// brokenData writes data sets, whole and broken, and returns their names and those of sets that need no file.
+// brokenData writes data sets, whole and broken, and returns their names, and the names of sets that need no
+// file.
 func brokenData(t testing.TB) []string {
 	rng := rand.New(rand.NewPCG(7, 7))
 	table := func(n int, target, cell func(i int) string) string {

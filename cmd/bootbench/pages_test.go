@@ -194,7 +194,7 @@ predict FLOWERS --test FLOWERS --sets --level 0.9
 tune synthetic:blobs,n=40 --out DIR/tune`
 
 // TestJSONPage: doc/json.md has every key that the commands write, and no key that none of
-// these answers has, but for those that need a rare event.
+// these answers has, except keys that need a rare event.
 func TestJSONPage(t *testing.T) {
 	text := testutil.Must(os.ReadFile("../../doc/json.md"))(t)
 	page := map[string]bool{}

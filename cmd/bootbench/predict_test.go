@@ -162,9 +162,9 @@ func TestLibsvmFiles(t *testing.T) {
 	}
 }
 
-// TestIntervalOfObservations: the answer's coverage and width are those of its intervals, which are wider
-// than the estimator's. Refined intervals stand beside them, but for the square loss, whose intervals are of
-// the model that train writes: prediction, ends, support and error are those of its file.
+// TestIntervalOfObservations: the answer's coverage and width are its intervals', which are wider
+// than the estimator's. Refined intervals stand beside them, except for the square loss, whose intervals are
+// of the model that train writes: prediction, ends, support and error are the same by its file.
 func TestIntervalOfObservations(t *testing.T) {
 	ask := func(interval, more string) report.Answer {
 		return decoded[report.Answer](t, "predict synthetic:friedman1,n=60 "+

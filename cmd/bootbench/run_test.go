@@ -129,7 +129,8 @@ func refused(t testing.TB, says string, parts ...string) {
 	}
 }
 
-// decoded is the document of a run that has to succeed, without warnings; document that of one without any.
+// decoded is the document of a run that has to succeed, without warnings; document is the document of one
+// without any.
 func decoded[T any](t testing.TB, parts ...string) T {
 	t.Helper()
 	return document[T](t, append(parts, "--quiet")...)

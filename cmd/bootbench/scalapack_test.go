@@ -52,7 +52,7 @@ func finish(t *testing.T, cmd *exec.Cmd) (stdout, stderr string, status int) {
 	return out.String(), err.String(), cmd.ProcessState.ExitCode()
 }
 
-// Two ranks print one document, and its numbers are those of the exact engine.
+// Two ranks print one document, and its numbers are the exact engine's.
 func TestScaLAPACKAnswersAsExact(t *testing.T) {
 	for _, data := range []string{"boston", "sonar"} {
 		var documents []map[string]any

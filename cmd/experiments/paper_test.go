@@ -11,7 +11,7 @@ import (
 	"bootbench/solver"
 )
 
-// TestLaw: shares are those of the values in the bins; against a histogram of one bin, the distance
+// TestLaw: shares are of the values in the bins; against a histogram of one bin, the distance
 // is the mass of the law outside of it.
 func TestLaw(t *testing.T) {
 	first, shares := histogram([]float64{-0.35, -0.1, -0.05, 0.3}, 0.2)
@@ -40,7 +40,7 @@ func TestPeaks(t *testing.T) {
 	}
 }
 
-// TestCurve: the theory's line is that of single solves, and the sides agree within the errors.
+// TestCurve: the theory's line is the same by single solves, and the sides agree within the errors.
 func TestCurve(t *testing.T) {
 	spec := preset("crabs")
 	p := &paperRun{resamples: 100}

@@ -13,9 +13,9 @@ import (
 	"bootbench/loss"
 )
 
-// TestColumns: the difference without a column is that of the errors of models that are trained one by one
-// without each fold, on data that have the column and on data that lack it; a column whose values are the
-// same in all rows changes nothing. The first is the one with the largest difference.
+// TestColumns: the difference without a column is the difference of the errors of models that are trained one
+// by one without each fold, on data that have the column and on data that lack it; a column whose values are
+// the same in all rows changes nothing. The first is the one with the largest difference.
 func TestColumns(t *testing.T) {
 	const n, d = 30, 3
 	rng := rand.New(rand.NewPCG(4, 2))
@@ -114,7 +114,7 @@ func TestByMeasure(t *testing.T) {
 }
 
 // TestColumnsOfChosenScales: without each fold models have the length scales that the other rows choose, and
-// the difference is that of these models.
+// the difference is the one of these models.
 func TestColumnsOfChosenScales(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some twenty searches")

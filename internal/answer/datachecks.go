@@ -90,7 +90,7 @@ func twinRows(set *dataset.Set) report.Checks {
 		"%d rows have the features of a row of another class: no model gets all of them right", twins)}
 }
 
-// codes are numbers written with nines only, as codes of missing values are, but for the sign.
+// codes are numbers written with nines only, as codes of missing values are, whatever the sign.
 var codes = []float64{99, 999, 9999, 99999, 999999}
 
 // missingCodes finds numbers such as -999 and 9999 that occur twice or more in a column of numbers, and lie

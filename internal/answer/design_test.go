@@ -45,8 +45,8 @@ func schemeOf(t *testing.T, d resample.Design, name string, n int) resample.Sche
 }
 
 // TestRefinedDesigns: over 40 seeds the refined left-out error of whole groups, of strata and of blocks is
-// that of 20000 resamples trained one by one, in units of its standard error: the mean of the 40 deviates is
-// 0 to 3.3/40^1/2 and their standard deviation 1 to 3 times its own error, 0.11; and so is a prediction's
+// the one of 20000 resamples trained one by one, in units of its standard error: the mean of the 40 deviates
+// is 0 to 3.3/40^1/2 and their standard deviation 1 to 3 times its own error, 0.11; and so is a prediction's
 // variance.
 func TestRefinedDesigns(t *testing.T) {
 	seeds, retrained := 40, 20000
@@ -91,9 +91,9 @@ func TestRefinedDesigns(t *testing.T) {
 }
 
 // TestPatients: every patient is there ten times. Over 12 sets the error that resamples of whole patients
-// give is that of the same models for 300 new patients, to three standard errors of the difference; resamples
-// of rows give at most 0.6 of it. Of the 90% intervals for new targets 0.84 to 0.96 hold, those by rows less
-// than 0.7.
+// give is the error of the same models for 300 new patients, to three standard errors of the difference;
+// resamples of rows give at most 0.6 of it. Of the 90% intervals for new targets 0.84 to 0.96 hold, those by
+// rows less than 0.7.
 func TestPatients(t *testing.T) {
 	var ratio, rows []float64
 	var held [2]float64

@@ -128,7 +128,7 @@ func indicator(is bool) float64 {
 }
 
 // TestChosenIntervals: intervals of a model whose length scales were chosen on the same rows are wider than
-// those of the same model as a given one, by the factor of its file, and cover more.
+// the intervals of the same model as a given one, by the factor of its file, and cover more.
 func TestChosenIntervals(t *testing.T) {
 	set, fresh := load(t, "synthetic:friedman1,n=50"), load(t, "synthetic:friedman1,n=400,seed=8")
 	r := testutil.Must(tune.Run(t.Context(), tune.Problem{Spec: model.NewSpec(set, nil), Scales: tune.Each},

@@ -174,8 +174,9 @@ func byOne(t *testing.T, spec model.Spec, scheme resample.Sampler, seed uint64, 
 
 // TestCrossValidate: left-out predictions and errors, one by one, in blocks and from one inverse, are those
 // of models that are built and trained on the other rows alone, to 1e-8 (square loss) or 10 times the
-// trainers' tolerance; zero-one errors are equal. So are those of decisions between classes, whose confusion
-// counts all rows and whose probabilities add up to one. Standard errors follow by their definitions.
+// trainers' tolerance; zero-one errors are equal. So are the errors of decisions between classes, whose
+// confusion counts all rows and whose probabilities add up to one. Standard errors follow by their
+// definitions.
 func TestCrossValidate(t *testing.T) {
 	const n, seed = 48, 5
 	numbers, sonar, classes := load(t, "synthetic:friedman1,n=48"), load(t, "sonar"), sortedClasses(t)
@@ -300,9 +301,9 @@ func every(step, n int) (rows []int) {
 	return rows
 }
 
-// TestDecisions: decisions between classes, of a model and of its file, and of resamples, are those of models
-// of two labels, trained one by one. They do not need probabilities, which models of more than 5000 rows
-// lack.
+// TestDecisions: decisions between classes, of a model and of its file, and of resamples, are the decisions
+// of models of two labels, trained one by one. They do not need probabilities, which models of more than 5000
+// rows lack.
 func TestDecisions(t *testing.T) {
 	set, scheme := sortedClasses(t), resample.Poisson{Ratio: 1}
 	for _, fitted := range []loss.Loss{loss.Square{Noise: 0.3}, loss.Hinge{C: 2}} {

@@ -87,10 +87,10 @@ func TestPValue(t *testing.T) {
 	}
 }
 
-// TestPermutedChoices: where the model is chosen on the targets, and again for those of every permutation,
-// one of twenty p-values of numbers or labels that depend on nothing is at most 1/20: at most 8% of tables,
-// and 2% or more. The chosen models' errors on the permuted targets would make it one of five. Groups whose
-// inputs and levels are alike change places as a whole.
+// TestPermutedChoices: where the model is chosen on the targets, and again for the targets of every
+// permutation, one of twenty p-values of numbers or labels that depend on nothing is at most 1/20: at most 8%
+// of tables, and 2% or more. The chosen models' errors on the permuted targets would make it one of five.
+// Groups whose inputs and levels are alike change places as a whole.
 func TestPermutedChoices(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")

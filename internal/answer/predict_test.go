@@ -169,8 +169,8 @@ func TestObservationCoverage(t *testing.T) {
 	}
 }
 
-// TestIntervalsRetrained: where inputs are merged, the theory's intervals are those of 4000 retrainings. The
-// ends are quantiles of what is known within the theory's own accuracy, a few percent of the spread of
+// TestIntervalsRetrained: where inputs are merged, the theory's intervals are the ones of 4000 retrainings.
+// The ends are quantiles of what is known within the theory's own accuracy, a few percent of the spread of
 // residuals, which is a third of the width. With a fold for every example the interval is the jackknife+ of
 // exact leave-one-out fits, which are made here one by one. The theory takes other examples as absent with
 // probability 1/n too, which moves an end by far less than a residual's typical distance to the next.
@@ -264,7 +264,7 @@ func TestProbabilities(t *testing.T) {
 }
 
 // TestPosteriorProbabilities: at a training input the posterior's variance is chi of the engine, and E Phi(f)
-// over a normal f is Phi(m/(1+v)^1/2); of a left-out example the variance is that of its cavity.
+// over a normal f is Phi(m/(1+v)^1/2); of a left-out example the variance is its cavity's.
 func TestPosteriorProbabilities(t *testing.T) {
 	set := load(t, "synthetic:blobs,n=40,d=2")
 	m := build(t, model.Spec{Set: set, Loss: loss.Probit{}, Kernel: kernel.Spec{Gamma: 0.5, Amplitude: 4},

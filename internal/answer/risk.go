@@ -64,8 +64,8 @@ func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Valida
 }
 
 // riskValidation are ten random folds of the rows of a set. Folds within classes have the errors of classes
-// that cannot be told too low, because a vote of the majority of the other folds is then never punished: for
-// 50 coins by 7%.
+// that cannot be stated too low, because a vote of the majority of the other folds is then never punished:
+// for 50 coins by 7%.
 func riskValidation(set *dataset.Set, seed uint64) Validation {
 	v := tenFolds(set)
 	v.Seed, v.ErrorsAlone, v.Design.Stratum = seed, true, set.Strata

@@ -182,7 +182,7 @@ func TestCoins(t *testing.T) {
 	}
 }
 
-// TestNestedByHand: losses without two folds are those of the model built and trained on the other rows
+// TestNestedByHand: losses without two folds are the losses of the model built and trained on the other rows
 // alone; the standard error is the one of Bates, Hastie and Tibshirani.
 func TestNestedByHand(t *testing.T) {
 	set := tableOf(t, 60, 0, 1, 7)

@@ -14,8 +14,8 @@ import (
 )
 
 // TestSets: a class is left out of a set where, of all rows, ceil(level (n + 1)) or more have a margin of
-// their class, by the model without their fold, above that of the class at the new row, by the same model, or
-// for a model file by the model of all rows. The predicted class stays. With so few rows that no level is
+// their class, by the model without their fold, above the one of the class at the new row, by the same model,
+// or for a model file by the model of all rows. The predicted class stays. With so few rows that no level is
 // that low, all classes stay.
 func TestSets(t *testing.T) {
 	for _, classes := range []int{2, 3} {

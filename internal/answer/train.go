@@ -88,8 +88,8 @@ func perceptron(ctx context.Context, s *Study, r *report.Training) (*model.Predi
 	return s.Model.Predictor(&learned.Result)
 }
 
-// Train trains every function on all data. The predictors have intervals, or probabilities, but for pairs of
-// classes, and sets.
+// Train trains every function on all data. The predictors have intervals, or probabilities, except for pairs
+// of classes, and sets.
 func (s *Study) Train(ctx context.Context) (*model.Predictor, error) {
 	return s.trainBy(ctx, Training{})
 }

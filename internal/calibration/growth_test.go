@@ -25,7 +25,7 @@ func sizesOf(n int, noise float64, curve func(ratio float64) float64) (sizes []S
 }
 
 // TestGrowth reads known curves at twice the examples: within two standard errors, and a fall that is neither
-// below 0 nor above that of the last doubling.
+// below 0 nor above the fall of the last doubling.
 func TestGrowth(t *testing.T) {
 	for name, curve := range map[string]func(float64) float64{
 		"falling": func(r float64) float64 { return 1 + 2*math.Pow(r, -0.7) },

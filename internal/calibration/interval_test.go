@@ -62,8 +62,8 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-// TestBoundsGrowWithLevel: an interval of a higher level contains that of a lower one, down to two examples,
-// with weights and in groups; where the examples are too few it is infinite.
+// TestBoundsGrowWithLevel: an interval of a higher level contains the one of a lower level, down to two
+// examples, with weights and in groups; where the examples are too few it is infinite.
 func TestBoundsGrowWithLevel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for n := 2; n <= 40; n++ {

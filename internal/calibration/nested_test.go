@@ -60,8 +60,8 @@ func TestErrorInterval(t *testing.T) {
 	}
 }
 
-// TestNestedFall: for errors a + b/n of models of n rows the fall leads from those of all but a fold to those
-// of all; without further variance of the folds the standard error is the naive one.
+// TestNestedFall: for errors a + b/n of models of n rows the fall leads from the errors of all but a fold to
+// the errors of all; without further variance of the folds the standard error is the naive one.
 func TestNestedFall(t *testing.T) {
 	const folds, a, b = 10, 2.0, 3.0
 	at := func(left float64) float64 { return a + b*folds/(folds-left) }

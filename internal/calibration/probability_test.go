@@ -42,12 +42,12 @@ func platt(c calibration.Logistic, field, label []float64) (sum float64) {
 }
 
 // TestLogisticIsTheMinimum: no other slope or offset nearby has a smaller log loss on
-// Platt's targets; and of 20000 examples the curve is that of their law within three
+// Platt's targets; and of 20000 examples the curve is their law's within three
 // standard errors (inverse Fisher information: 0.030 for the slope, 0.021 for the offset).
 func TestLogisticIsTheMinimum(t *testing.T) {
 	field, label := draw(300, 3, func(f float64) float64 { return sigmoid(2*f - 1) })
 	for i := range field {
-		field[i] = 100*field[i] + 1e4 // units that are far from those of probabilities
+		field[i] = 100*field[i] + 1e4 // units that are far from the units of probabilities
 	}
 	best := testutil.Must(calibration.FitLogistic(field, label, nil))(t)
 	at := platt(best, field, label)
@@ -91,7 +91,7 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// TestCrossFit: the cross-fitted log loss and Brier score are those of new examples within three standard
+// TestCrossFit: the cross-fitted log loss and Brier score are the ones of new examples within three standard
 // errors.
 func TestCrossFit(t *testing.T) {
 	p := func(f float64) float64 { return sigmoid(2 * f) }

@@ -39,7 +39,7 @@ func TestQuality(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 	// Three of four are "yes", which errs on the fourth; the error of "yes" is (0.5+0.1)/2 over
-	// two that are known, that of "no" 0.4.
+	// two that are known, the one of "no" 0.4.
 	q = calibration.NewQuality(loss.ZeroOne{}, 0.25, []float64{1, 1, 1, -1}, []float64{0.5, 0.1, math.NaN(),
 		0.4}, nil, nil, &dataset.Column{Levels: []string{"no", "yes"}})
 	near("share", q.Baseline, 0.25)

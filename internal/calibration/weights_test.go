@@ -15,8 +15,8 @@ import (
 )
 
 // TestWeightIsRepetition: curves, scores, reliability, areas, metrics and differences of weighted examples
-// are those of the list in which each is repeated, but for the standard error of a difference, which is over
-// examples and takes the weights' scale as nothing.
+// are the same as of the list in which each is repeated, except the standard error of a difference, which is
+// over examples and takes the weights' scale as nothing.
 func TestWeightIsRepetition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	field, label := draw(60, 7, func(f float64) float64 { return sigmoid(2*f - 1) })

@@ -319,7 +319,7 @@ func TestManyTexts(t *testing.T) {
 }
 
 // TestDates: dates become numbers, as they are written, and new ones must be written alike; without a value
-// they have those of the mean date.
+// they have the features of the mean date.
 func TestDates(t *testing.T) {
 	for layout, dates := range map[string][3]string{
 		"year-month-day":   {"2023-12-31", "2024-02-29", "2024-1-7"},
@@ -533,7 +533,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// told are the notes and the doubts of a set.
+// told are the notes and the doubts that a set has.
 func told(s *Set) string {
 	all := slices.Clone(s.Notes)
 	for _, d := range s.Doubts {

@@ -73,7 +73,8 @@ func small() *Set {
 	}
 }
 
-// TestNew: a set in memory equals that of a table of the same numbers, and does not change with its matrix.
+// TestNew: a set in memory equals the set of a table of the same numbers, and does not change with its
+// matrix.
 func TestNew(t *testing.T) {
 	x, y := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}), []float64{-1, 1}
 	s := testutil.Must(New(x, y))(t)

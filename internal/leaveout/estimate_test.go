@@ -232,7 +232,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestInexact: a retraining that misses its tolerance is told.
+// TestInexact: a retraining that misses its tolerance is reported.
 func TestInexact(t *testing.T) {
 	k := linalg.ZeroSym(2)
 	e := &estimate{problem: Problem{Set: train.Set{Y: []float64{1, -1}}}, trainer: svm.NewTrainer(rows(t, k)),

@@ -419,7 +419,7 @@ func TestNormalizedTarget(t *testing.T) {
 }
 
 // TestConstantFeatures: a feature that is the same in all examples counts neither in the default kernel of a
-// model nor in that of its file.
+// model nor in the model of its file.
 func TestConstantFeatures(t *testing.T) {
 	x := mat.NewDense(4, 4, []float64{1, 7, 0, 0, 2, 7, 0, 0, 3, 7, 0, 1, 4, 7, 0, 1})
 	dense := testutil.Must(dataset.New(x, []float64{1, 3, 2, 5}))(t)
@@ -448,8 +448,9 @@ func TestNormalizedTargetLeavesAlone(t *testing.T) {
 	}
 }
 
-// TestFunctions: the functions of several numbers have one variance, and those of classes are each against
-// the others, or with Pairs each pair on its rows, in order of appearance; a view shares the kernel matrix.
+// TestFunctions: the functions of several numbers have one variance, and the functions of classes are each
+// against the others, or with Pairs each pair on its rows, in order of appearance; a view shares the kernel
+// matrix.
 func TestFunctions(t *testing.T) {
 	x := linalg.Matrix{Rows: 4, Cols: 1, Stride: 1, Data: []float64{0, 1, 2, 3}}
 	numbers := &dataset.Set{X: x, Columns: []dataset.Column{{Name: "a", Y: []float64{1, 2, 3, 4}},

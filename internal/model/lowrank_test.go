@@ -62,7 +62,7 @@ func predictions(t testing.TB, m *model.Model, s *solver.Solution, in *dataset.I
 	return mean, variance
 }
 
-// TestLowRankReadOuts: at a coarse tolerance every read-out is that of the exact engine on the approximate
+// TestLowRankReadOuts: at a coarse tolerance every read-out is the exact engine's on the approximate
 // matrix, multiplied out: the engine adds no error to the approximation. With and without a jitter, which the
 // residual must carry and new inputs must not see.
 func TestLowRankReadOuts(t *testing.T) {
@@ -400,7 +400,7 @@ func TestRankError(t *testing.T) {
 
 // TestSettledRank: the left-out error at the rank that Settle takes is off by no more than the goal, and by
 // no more than twice what is stated; the rank is at most the one that the bound asks for, of labels well
-// below it, and the solution that of the model.
+// below it, and the solution the model's.
 func TestSettledRank(t *testing.T) {
 	labels := model.Spec{Set: load(t, "synthetic:blobs,n=500,d=6"), Standardize: true, Loss: loss.Hinge{C: 1},
 		Kernel: kernel.Spec{Gamma: 0.03}}

@@ -282,7 +282,7 @@ func TestModelFileMisfits(t *testing.T) {
 }
 
 // TestPredictorOnFactor: a model trained on a low-rank factor is a sum over the pivots, which it predicts as
-// its trainer does: their residual is 0. (Support vectors are those of the dense matrix.) With a rank that is
+// its trainer does: their residual is 0. (Support vectors are the dense matrix's.) With a rank that is
 // full within rounding it is the model of the whole matrix.
 func TestPredictorOnFactor(t *testing.T) {
 	numbers, labels := load(t, "synthetic:friedman1,n=120"), load(t, "crabs")

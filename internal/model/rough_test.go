@@ -41,7 +41,7 @@ func TestSolveRoughly(t *testing.T) {
 	}
 }
 
-// TestFitAround: the fit to all examples around a solution is that of Newton's method.
+// TestFitAround: the fit to all examples around a solution is the one by Newton's method.
 func TestFitAround(t *testing.T) {
 	m, ctx := rings(t, "150", model.LowRank), context.Background()
 	s := testutil.Must(m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{}))(t)

@@ -27,7 +27,7 @@ func TestSolved(t *testing.T) {
 			order[i] = i
 		}
 		x, _ := dataset.Standardize(set.X)
-		plain := *set // by the map of all rows: that of the first is another
+		plain := *set // by the map of all rows: the map of the first is another
 		plain.X = x
 		spec := model.NewSpec(&plain, loss.Square{Noise: 2})
 		spec.Standardize, spec.NormalizeTarget = false, false

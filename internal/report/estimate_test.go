@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBrief: a mean square is told as its root with the standard error of that; labels as a share; the worst
-// rows by name.
+// TestBrief: a mean square is shown as its root with the standard error of the root; labels as a share; the
+// worst rows by name.
 func TestBrief(t *testing.T) {
 	e := &Answer{Subject: Subject{Data: "a/b.csv", N: 3, D: 2, Task: "regression", Target: "price"},
 		Command: "estimate", Quote: &Quote{Error: 100, ErrorSE: 5}, TestLoss: "square",
@@ -57,7 +57,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// TestQuote: the standard error is over examples and over resamples; that of a root is se/(2 root), or of the
+// TestQuote: the standard error is over examples and over resamples; a root's is se/(2 root), or of the
 // order of se^1/2 at 0; an error rate of 0 or 1 has a one-sided bound.
 func TestQuote(t *testing.T) {
 	quality := func(se Number) *Quality {

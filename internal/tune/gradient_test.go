@@ -15,7 +15,7 @@ import (
 	"bootbench/solver/adjoint"
 )
 
-// TestGradient: the derivatives by all hyperparameters at once are those of differences of
+// TestGradient: the derivatives by all hyperparameters at once are the differences of
 // models that are built and solved anew. Solves to 1e-10 leave 1e-8 in differences of steps
 // 1e-3, whose own error is a millionth of the third derivative.
 func TestGradient(t *testing.T) {

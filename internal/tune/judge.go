@@ -34,8 +34,8 @@ type judged struct {
 	gradient func(ctx context.Context, over []model.Hyperparameter) ([]float64, error)
 }
 
-// mostClasses is the largest number of classes, those with most rows, that are told from the others to judge
-// a model.
+// mostClasses is the largest number of classes, the ones with most rows, that are separated from the others
+// to judge a model.
 const mostClasses = 10
 
 // functionsOf are the functions of a model that judge it.

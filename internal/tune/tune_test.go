@@ -43,7 +43,7 @@ func labels(t *testing.T, name string) Problem {
 		Over: []Axis{{Name: "gamma"}, {Name: "C"}}}
 }
 
-// TestRun: no model of a grid around it is better than the one that was chosen, but for
+// TestRun: no model of a grid around it is better than the one that was chosen, except by
 // what the descent's end leaves, by any objective and for a loss of labels; its parts are
 // what they say, and it is the same every time.
 func TestRun(t *testing.T) {
@@ -128,7 +128,7 @@ func values(over []model.Hyperparameter, spec *model.Spec) (all []float64) {
 	return all
 }
 
-// TestPart: the models of a large set are judged on a part of it, those of the grid on a smaller one.
+// TestPart: the models of a large set are judged on a part of it, the grid's on a smaller one.
 func TestPart(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=451", Evidence)
 	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
@@ -138,7 +138,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestStops: a search that is cancelled keeps the best so far; values on a bound are told.
+// TestStops: a search that is cancelled keeps the best so far; values on a bound are named.
 func TestStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	least := math.Inf(1)
@@ -449,7 +449,7 @@ func TestTrains(t *testing.T) {
 	}
 }
 
-// TestTargets: the value of a model for several targets is the mean over those of each, scaled to one
+// TestTargets: the value of a model for several targets is the mean over the values of each, scaled to one
 // variance; a target that is a multiple of the first changes nothing.
 func TestTargets(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=60", Folds)

@@ -28,7 +28,7 @@ type slopeCase struct {
 
 const slopeExamples = 16
 
-// problem is that of a case at logarithms of the hyperparameters.
+// problem is the problem of a case at logarithms of the hyperparameters.
 func (c slopeCase) problem(t *testing.T, length, parameter float64) (p solver.Problem, lengths *linalg.Sym) {
 	t.Helper()
 	const n = slopeExamples
@@ -63,7 +63,7 @@ func (c slopeCase) problem(t *testing.T, length, parameter float64) (p solver.Pr
 }
 
 // TestGradient: the adjoint's derivatives by a length scale and by a parameter of the loss
-// are those of differences of solves, over losses, schemes, criteria and merged sites. Solves
+// are the ones by differences of solves, over losses, schemes, criteria and merged sites. Solves
 // to 1e-11 leave 1e-10 in central differences of steps 1e-3, whose own error, of fourth order
 // in the step, is less; averages by quadrature (logistic) err by 1e-9, and differences of them
 // by 1e-6.

@@ -41,7 +41,7 @@ func (d drawnOften) Site(y []float64, law resample.CountDistribution) (loss.Site
 
 // TestInfluence: the infinitesimal jackknife of groups of examples is the difference of
 // solves in which they are drawn more or less often, with their shares in the mean; those that have one
-// target among them, so that a loss can tell them; with weights of the examples, too. Tolerances are those of
+// target among them, so that a loss can tell them; with weights of the examples, too. Tolerances are as for
 // TestGradient.
 func TestInfluence(t *testing.T) {
 	poisson, zeroOne := resample.Poisson{Ratio: 1}, adjoint.Objective{Test: loss.ZeroOne{}}

@@ -114,7 +114,7 @@ func TestEPIndependent(t *testing.T) {
 
 // TestEPCube: on three sites the posterior mean is a sum over a cube in the whitened coordinates f = R z, K =
 // R R'. Expectation propagation is an approximation: on these problems its error is at most 0.4% of the prior
-// standard deviation (measured); that of the posterior's mode is ten times as large.
+// standard deviation (measured); the posterior mode's is ten times as large.
 func TestEPCube(t *testing.T) {
 	for _, l := range densities() {
 		rng := rand.New(rand.NewPCG(22, 2))

@@ -109,7 +109,7 @@ func farthest(a, b []float64) float64 {
 // targets are of order 1: rounding stays below 1e4 * S * 1e-16 = 1e-10.
 const tolerance = 1e-10
 
-// The merged fit is that of elimination on every row, also when a Trainer has fitted other sets before.
+// The merged fit is the one by elimination on every row, also when a Trainer has fitted other sets before.
 func TestFitMatchesEliminationOnAllRows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
@@ -285,7 +285,7 @@ func TestBiasIsLimit(t *testing.T) {
 	}
 }
 
-// TestCriteria: the evidence is the density of the targets under N(0, K + noise I), leave-one-out that of
+// TestCriteria: the evidence is the density of the targets under N(0, K + noise I), leave-one-out the one of
 // LeftOut, and the derivatives of both agree with finite differences, whose error is about 1e-8.
 func TestCriteria(t *testing.T) {
 	const sites, noise = 9, 0.3

@@ -45,8 +45,8 @@ func refit(t *testing.T, k *linalg.Sym, r sample, weights []float64, keep []int,
 	return mat.Dot(w, y), math.Sqrt(k.At(x, x) + noise - mat.Dot(w, cross))
 }
 
-// TestLeftOut: means, standard deviations and errors without every row, and without every group, are those of
-// refits one by one, with rows that share a site, weights, a bias, and on a factor of full rank.
+// TestLeftOut: means, standard deviations and errors without every row, and without every group, are the ones
+// of refits one by one, with rows that share a site, weights, a bias, and on a factor of full rank.
 func TestLeftOut(t *testing.T) {
 	const m, n, fresh, noise = 12, 20, 4, 0.05
 	rng := rand.New(rand.NewPCG(3, 9))

@@ -58,7 +58,7 @@ func (t *Trainers) Trainer() (Trainer, error) {
 }
 
 // For returns the trainers of loss l over the M sites of kernel matrix k, with an unpenalised bias or
-// without. k is a *linalg.Sym; a *linalg.LowRankPlusDiag is for losses with a proximal map, but for a hard
+// without. k is a *linalg.Sym; a *linalg.LowRankPlusDiag is for losses with a proximal map, except for a hard
 // margin. Then Weight is the weight of the kernel of the factor, R R' + diag(residual).
 func For(l loss.Loss, k linalg.Kernel, bias bool, s train.Settings) (*Trainers, error) {
 	if l == nil {

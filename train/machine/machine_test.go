@@ -49,7 +49,7 @@ func trained(t *testing.T, l loss.Loss, k linalg.Kernel, bias bool, tolerance fl
 }
 
 // TestChoice: each loss has its algorithm, with the certificate of that and no other, and an answer that is
-// near that of proximal Newton, whose minimum it shares unless it is a posterior mean.
+// near the objective of proximal Newton, whose minimum it shares unless it is a posterior mean.
 func TestChoice(t *testing.T) {
 	k, set := fixture()
 	for i, site := range set.Site { // equal on equal inputs

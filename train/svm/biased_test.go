@@ -113,7 +113,7 @@ func TestBiasByHand(t *testing.T) {
 }
 
 // TestPerceptron: on separable data in the plane it converges within Novikoff's (R/margin)^2 mistakes, and
-// makes those of the primal rule on the inputs themselves, two examples at a time on one site.
+// makes the steps of the primal rule on the inputs themselves, two examples at a time on one site.
 func TestPerceptron(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 25))
 	for range 20 {

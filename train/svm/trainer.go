@@ -63,7 +63,7 @@ func (t *Trainer) FreeSites() (list []int) {
 }
 
 // maximize runs coordinate steps (SMO) and active-set steps in turn until the violation is within the
-// tolerance; if fresh is set, that of a recomputed f. Else it begins near a solution, whose factor nearly
+// tolerance; if fresh is set, the one of a recomputed f. Else it begins near a solution, whose factor nearly
 // fits, and takes active-set steps as often as it may. It fills in the Result's counts.
 func (t *Trainer) maximize(s *train.Settings, fresh bool) train.Status {
 	q, r := &t.dual, &t.result

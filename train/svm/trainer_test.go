@@ -61,7 +61,7 @@ func TestAgainstCyclicAscent(t *testing.T) {
 }
 
 // contradiction is the first example j in order that has a hard margin against
-// that of an earlier example i on its site; -1, -1 if there is none.
+// the one of an earlier example i on its site; -1, -1 if there is none.
 func contradiction(p train.Set) (i, j int) {
 	for j := range p.Y {
 		for i := range j {
@@ -106,7 +106,7 @@ func TestEmbeddedSets(t *testing.T) {
 	}
 }
 
-// TestClassWeightsAgainstLIBSVM: the training is that of LIBSVM 3.24 (Debian 3.24+ds-6),
+// TestClassWeightsAgainstLIBSVM: the training is LIBSVM 3.24's (Debian 3.24+ds-6),
 //
 //	svm-train -s 0 -t 2 -g 1/d -c C -w-1 A -w1 B -e 1e-8
 //

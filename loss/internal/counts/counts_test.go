@@ -8,7 +8,7 @@ import (
 )
 
 // TestJoint: all lists have total one, and the pruned list is the whole
-// one but for what it leaves out.
+// one except for what it leaves out.
 func TestJoint(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 9} {
 		for _, nu := range []float64{0.01, 0.5, 3, 40} {

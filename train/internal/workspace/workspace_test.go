@@ -51,7 +51,7 @@ func TestGroups(t *testing.T) {
 }
 
 // TestKernel: the gathered matrix is K between the listed sites, in both
-// triangles, to the last bit; K alpha at inactive sites is that of a double loop,
+// triangles, to the last bit; K alpha at inactive sites is as by a double loop,
 // to rounding (sums of up to 70 terms of size 1: 1e-13). The orders are those about
 // the side of a tile, 32, and its double.
 func TestKernel(t *testing.T) {

@@ -53,7 +53,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestTasks: where a run has several tasks, the time left is that of all.
+// TestTasks: where a run has several tasks, the time left is the time of all.
 func TestTasks(t *testing.T) {
 	var log bytes.Buffer
 	start := time.Unix(0, 0)

@@ -4,7 +4,7 @@
 #               for each since they run side by side; in pure Go blas, linalg and one command
 #               (make test-long has everything, as go test ./... does)
 #   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
-.PHONY: run test test-long bench rivals accuracy check soak build openblas openmpi mpi mpi-test clean
+.PHONY: run test test-long bench rivals accuracy check soak build openblas openmpi mpi mpi-test wheel wheel-test clean
 
 TAGS := openblas
 BIN  := bootbench
@@ -52,6 +52,14 @@ accuracy: openblas
 rivals: build
 	python3 scripts/rivals.py ./$(BIN) $(SETS)
 
+# The wheel for Python (doc/python.md) in dist/, with the program inside: on Linux with OpenBLAS, which no machine
+# that installs it needs to have. TAGS= and GOOS, GOARCH of other machines make one in pure Go.
+wheel:
+	python3 python/wheel.py dist
+
+wheel-test: openblas
+	sh scripts/wheel-test.sh
+
 # What CI runs beside the tests.
 check:
 	sh scripts/check.sh
@@ -61,4 +69,4 @@ soak: openblas
 	sh scripts/soak.sh
 
 clean:
-	rm -f $(BIN)
+	rm -rf $(BIN) dist

@@ -245,61 +245,21 @@ func TestJSONPage(t *testing.T) {
 	}
 }
 
-// TestBridges runs the programs of doc/python.md and doc/r.md where their interpreters and libraries are
-// there, and without -short scikit-learn's checks of the estimators. What they call is this test binary.
-func TestBridges(t *testing.T) {
+// TestR runs the program of doc/r.md beside houses.csv where Rscript and jsonlite are installed. The command
+// that it calls is this test binary.
+func TestR(t *testing.T) {
 	if args, ok := os.LookupEnv("BOOTBENCH_ARGS"); ok {
 		os.Exit(run(t.Context(), strings.Split(args, "\x1f"), os.Stdin, os.Stdout, os.Stderr))
 	}
 	if testing.Short() {
 		t.Skip("the run without -short has it")
 	}
-	python := bridge{"python", []string{"python3", "/usr/bin/python3"}, []string{"-c", "import sklearn"}}
-	r := bridge{"r", []string{"Rscript"}, []string{"-e", "library(jsonlite)"}}
-	t.Run("python.md", func(t *testing.T) {
-		python.runs(t, programOf(t, "python.md", "python"), "mean square error ", "'--noise'", "between [[",
-			"probabilities of ['high' 'low'] [[", "accuracy ", "is among [array(", "without column 0 ",
-			"area under the ROC curve ",
-			"error on new rows ", "worst row ",
-			"covariance ")
-	})
-	t.Run("r.md", func(t *testing.T) {
-		r.runs(t, programOf(t, "r.md", "r"), "left-out error ", "theory ", "worst row ")
-	})
-	t.Run("check_estimator", func(t *testing.T) {
-		python.runs(t,
-			"from bootbench import *\nfrom sklearn.utils.estimator_checks import check_estimator\n"+
-				"check_estimator(BootbenchRegressor(('--loss', 'square', '--noise', '0.1')))\n"+
-				"check_estimator(BootbenchClassifier(('--loss', 'hinge', '--C', '1')))\nprint('passed')\n",
-			"passed")
-	})
-}
-
-// programOf are the blocks of a page in a language.
-func programOf(t *testing.T, page, language string) string {
-	text := testutil.Must(os.ReadFile("../../doc/" + page))(t)
-	program := ""
-	for _, b := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text),
-		-1) {
-		program += b[1]
+	if exec.Command("Rscript", "-e", "library(jsonlite)").Run() != nil {
+		t.Skip("Rscript with jsonlite is not installed")
 	}
-	return program
-}
-
-// bridge is a language: the interpreters to try, and arguments that succeed where its library is there.
-type bridge struct {
-	name         string
-	interpreters []string
-	probe        []string
-}
-
-// runs runs a program beside houses.csv and a command bootbench, and wants its output to hold all of says.
-func (b bridge) runs(t *testing.T, program string, says ...string) {
-	at := slices.IndexFunc(b.interpreters, func(name string) bool {
-		return exec.Command(name, b.probe...).Run() == nil
-	})
-	if at < 0 {
-		t.Skip("not installed: " + b.probe[1])
+	page, program := testutil.Must(os.ReadFile("../../doc/r.md"))(t), ""
+	for _, b := range regexp.MustCompile("(?s)```r\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		program += b[1]
 	}
 	dir, order := t.TempDir(), make([]int, 60)
 	for i := range order {
@@ -311,7 +271,7 @@ func (b bridge) runs(t *testing.T, program string, says ...string) {
 	// The arguments travel as one variable: the flags of a test binary are its own.
 	shim := "#!/bin/sh\nfor a; do args=\"$args${args:+$(printf '\\037')}$a\"; done\n" +
 		"BOOTBENCH_ARGS=\"$args\" exec " + shellWords(testutil.Must(filepath.Abs(os.Args[0]))(t)) +
-		" -test.run '^TestBridges$'\n"
+		" -test.run '^TestR$'\n"
 	if err := os.WriteFile(filepath.Join(dir, "bootbench"), []byte(shim), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -319,15 +279,14 @@ func (b bridge) runs(t *testing.T, program string, says ...string) {
 	if err := os.WriteFile(script, []byte(program), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(b.interpreters[at], script)
+	command := exec.Command("Rscript", script)
 	command.Dir = dir
-	command.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+testutil.Must(filepath.Abs("../../doc"))(t))
+	command.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	out, err := command.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, want := range says {
+	for _, want := range []string{"root mean square error ", "theory ", "worst row "} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in %s", want, out)
 		}

@@ -14,7 +14,7 @@ import (
 // misses of A is rounding: a few units of the largest element, 1 plus the jitter, whatever the condition;
 // plain LAPACK leaves 2e-15, and 8e-7 in single precision at a condition of 3e7, half of the most that it can
 // carry. (Leaves applied by their inverse regardless of condition leave 5e-14, and call the matrix indefinite
-// at a jitter of 1e-13; float32 norms do so under the bound for float64.)
+// at a jitter of 1e-13; leaves in float32 do so under the bound for float64.)
 func TestPotrfOfNearlySingular(t *testing.T) {
 	for _, b := range backends() {
 		bindFor(t, b)

@@ -24,13 +24,13 @@ func PredictBy(p *model.Predictor, in *dataset.Inputs, test loss.Test, q *Questi
 		return nil, err
 	}
 	a, err := predictBy(p, in, f, test, q)
-	if err == nil && q.Sets {
+	if err != nil {
+		return nil, err
+	}
+	if q.Sets {
 		addSetsBy(a, p, in, f, q.Level)
 	}
-	if err == nil {
-		err = addSupport(a, p.SupportOf, in)
-	}
-	return a, err
+	return a, addSupport(a, p.SupportOf, in)
 }
 
 // predictBy is PredictBy, given the predictions of all functions, without sets and the support of the inputs.

@@ -39,13 +39,15 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 	}
 	a, err := s.each(ctx, s.drawn(q.Scheme, q.Seed, q.Metrics),
 		func(p *part, onFit OnFit) (*report.Answer, error) { return p.estimate(ctx, &q, onFit) })
-	if err == nil && q.Verdict {
-		s.Caution(a)
-		if err = addRisk(ctx, s, a, &q); err == nil {
-			s.addMeasure(ctx, a, q.Seed, q.Level)
-		}
+	if err != nil || !q.Verdict {
+		return a, err
 	}
-	return a, err
+	s.Caution(a)
+	if err := addRisk(ctx, s, a, &q); err != nil {
+		return a, err
+	}
+	s.addMeasure(ctx, a, q.Seed, q.Level)
+	return a, nil
 }
 
 // begin is the head of an answer about resamples, with what is known of the model and of them.

@@ -56,18 +56,21 @@ func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err er
 		}
 		return c, nil
 	}
-	c.risks, c.by, err = s.risks(ctx, seed)
-	if s.choosesAgain() && err == nil {
+	if c.risks, c.by, err = s.risks(ctx, seed); err != nil {
+		return c, cmp.Or(ctx.Err(), err)
+	}
+	if s.choosesAgain() {
 		c.of = append(c.of, s.choiceOf())
-		var a *chosenAgain
-		if a, err = s.chooseAgain(ctx, seed); err == nil {
-			s.correct(c.risks, a)
+		a, err := s.chooseAgain(ctx, seed)
+		if err != nil {
+			return c, cmp.Or(ctx.Err(), err)
 		}
+		s.correct(c.risks, a)
 	}
 	for _, x := range c.risks {
 		x.error -= math.Max(0, math.Min(x.error/2, x.fall))
 	}
-	return c, cmp.Or(ctx.Err(), err)
+	return c, ctx.Err()
 }
 
 // scalesChosen reports whether a length scale for each feature was chosen.

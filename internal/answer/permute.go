@@ -131,13 +131,14 @@ func errorOf(ctx context.Context, s *Study, set *dataset.Set, v Validation) (flo
 	if spec.Set = set; v.Again != nil {
 		spec, err = s.chosenFor(ctx, set, v.Again)
 	}
-	var a *report.Answer
-	if err == nil {
-		var other *Study
-		if other, err = New(ctx, spec, s.Test); err == nil {
-			a, err = other.CrossValidate(ctx, v)
-		}
+	if err != nil {
+		return math.NaN(), err
 	}
+	other, err := New(ctx, spec, s.Test)
+	if err != nil {
+		return math.NaN(), err
+	}
+	a, err := other.CrossValidate(ctx, v)
 	if err != nil || a == nil {
 		return math.NaN(), err
 	}

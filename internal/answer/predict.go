@@ -79,44 +79,57 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a 
 		return nil, model.InputError(errNoSets)
 	}
 	if s.classes() {
-		var p *model.Predictor
-		var f [][]float64
-		if p, err = s.trainBy(ctx, Training{Uncorrected: true}); err == nil {
-			f, err = predictionsBy(p.All(), in)
-		}
-		if err == nil {
-			a, err = predictBy(p, in, f, s.Test, &q)
-		}
+		a, err = s.predictClasses(ctx, in, &q)
 	} else {
 		a, err = s.predict(ctx, in, &q)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if s.classes() {
-		a.Subject = s.Subject
+	if err := addSupport(a, s.Model.SupportOf, in); err != nil {
+		return nil, err
 	}
-	if err = addSupport(a, s.Model.SupportOf, in); err == nil && q.Sets {
+	if q.Sets {
 		err = s.addSets(ctx, a, in, &q)
 	}
 	a.Time = s.Times
 	return a, err
 }
 
+// predictClasses is the answer of a model of several classes that is trained once.
+func (s *Study) predictClasses(ctx context.Context, in *dataset.Inputs, q *Question) (*report.Answer, error) {
+	p, err := s.trainBy(ctx, Training{Uncorrected: true})
+	if err != nil {
+		return nil, err
+	}
+	f, err := predictionsBy(p.All(), in)
+	if err != nil {
+		return nil, err
+	}
+	a, err := predictBy(p, in, f, s.Test, q)
+	if err != nil {
+		return nil, err
+	}
+	a.Subject = s.Subject
+	return a, nil
+}
+
 // predict is the answer of the theory, and of exact resamples.
 func (s *Study) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*report.Answer, error) {
 	err, n := cmp.Or(settle(ctx, s, q), checkRoom(s.Model, in.N())), int64(in.N())
-	if err == nil && q.Covariances {
-		err = linalg.CheckMemory(16*n*n, s.Model.MaxBytes,
-			fmt.Sprintf("the covariances of %d predictions", n))
-	}
-	if err == nil {
-		q.Intervals, err = q.Intervals.of(s.Model, q.Scheme, q.Level)
-	}
-	if err == nil {
-		err = s.fitFirst(ctx) // refuses bad input before a long solve
-	}
 	if err != nil {
+		return nil, err
+	}
+	if q.Covariances {
+		if err := linalg.CheckMemory(16*n*n, s.Model.MaxBytes,
+			fmt.Sprintf("the covariances of %d predictions", n)); err != nil {
+			return nil, err
+		}
+	}
+	if q.Intervals, err = q.Intervals.of(s.Model, q.Scheme, q.Level); err != nil {
+		return nil, err
+	}
+	if err := s.fitFirst(ctx); err != nil { // refuses bad input before a long solve
 		return nil, err
 	}
 	trained, choice := make([]*trained, len(s.Model.Functions)), report.Checks(nil)
@@ -137,10 +150,11 @@ func (s *Study) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*
 		s.Times.Solve = time.Since(began).Seconds()
 		return p.predict(ctx, in, q)
 	})
-	if err == nil {
-		a.Add(choice...)
+	if err != nil {
+		return nil, err
 	}
-	return a, err
+	a.Add(choice...)
+	return a, nil
 }
 
 // outside is the support below which a new row lies outside the data: with an rbf kernel 2.1 length scales or

@@ -40,10 +40,10 @@ const passes = 100
 // Train trains a function on all its rows and returns its predictor.
 func Train(ctx context.Context, m *model.Model) (*model.Predictor, error) {
 	p, fit, err := trainOn(ctx, m, Training{})
-	if err == nil {
-		err = fit.Status.Err()
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	return p, fit.Status.Err()
 }
 
 // trainOn is Train, which may not converge.
@@ -241,8 +241,9 @@ func (s *Study) leftOutFields(ctx context.Context, all []*model.Predictor) (f []
 	}
 	v, out := tenFolds(in), leftOut{}
 	folds, _, err := partitions(&v, s)
-	if err == nil {
-		err = s.leaveOut(ctx, &v, folds, &out)
+	if err != nil {
+		return nil, in, err
 	}
+	err = s.leaveOut(ctx, &v, folds, &out)
 	return out.fields, in, err
 }

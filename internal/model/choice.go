@@ -155,10 +155,13 @@ func chooseMatrix(ctx context.Context, m *Model) (linalg.Kernel, error) {
 	if m.Spec.MaxRank > 0 {
 		most = min(most, m.Spec.MaxRank)
 	}
-	var k linalg.Kernel
-	if err = probeRank(ctx, m, loosest, most); err == nil {
-		k, err = factorise(ctx, m, loosest, most)
+	err = probeRank(ctx, m, loosest, most)
+	if errors.Is(err, linalg.ErrRank) {
+		return wholeMatrix(ctx, m)
+	} else if err != nil {
+		return nil, err
 	}
+	k, err := factorise(ctx, m, loosest, most)
 	if errors.Is(err, linalg.ErrRank) {
 		return wholeMatrix(ctx, m)
 	}
@@ -171,24 +174,29 @@ func chooseFine(ctx context.Context, m *Model) (linalg.Kernel, error) {
 	if m.Spec.MaxRank > 0 {
 		most = min(most, m.Spec.MaxRank)
 	}
-	_, err := linalg.PivotedCholesky(ctx, m.inputs, linalg.RankOptions{Tol: fineTol, MaxRank: most / 4,
-		Offset: m.Spec.Kernel.Constant})
-	if err == nil {
-		var k linalg.Kernel
-		k, err = factorise(ctx, m, DefaultRankTol, most)
-		var short *linalg.RankError
-		if errors.As(err, &short) && short.Residual <= usualResidual {
-			k, err = jittered(m, short.Factor), nil
-		}
-		if err == nil {
-			m.fine, m.reason = true, "it is faster here"
-			return k, nil
-		}
-	}
-	if errors.Is(err, linalg.ErrRank) || errors.Is(err, linalg.ErrMemory) {
+	k, err := factoriseFine(ctx, m, most)
+	switch {
+	case errors.Is(err, linalg.ErrRank) || errors.Is(err, linalg.ErrMemory):
 		return wholeMatrix(ctx, m)
+	case err != nil:
+		return nil, err
 	}
-	return nil, err
+	m.fine, m.reason = true, "it is faster here"
+	return k, nil
+}
+
+// factoriseFine makes a factor of the usual accuracy, if a quarter of the rank suffices for fineTol.
+func factoriseFine(ctx context.Context, m *Model, most int) (linalg.Kernel, error) {
+	if _, err := linalg.PivotedCholesky(ctx, m.inputs, linalg.RankOptions{Tol: fineTol, MaxRank: most / 4,
+		Offset: m.Spec.Kernel.Constant}); err != nil {
+		return nil, err
+	}
+	k, err := factorise(ctx, m, DefaultRankTol, most)
+	var short *linalg.RankError
+	if errors.As(err, &short) && short.Residual <= usualResidual {
+		return jittered(m, short.Factor), nil
+	}
+	return k, err
 }
 
 // approximate makes a factor to the goal, or, unless RankTol is given, to the limits of MaxRank and memory;

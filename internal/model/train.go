@@ -70,11 +70,8 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 		var f []float64
 		if count, mean := siteTargets(other); t.Quadratic {
 			f, _, err = gp.FitByEngine(m.Matrix(), t.Noise, count, mean)
-		} else if other, err = undistributed(ctx, other); err == nil {
-			var one *machine.Result
-			if one, err = fit(ctx, other, 0); err == nil {
-				f, err = one.F, one.Status.Err()
-			}
+		} else {
+			f, err = fullFitByTrainer(ctx, other)
 		}
 		if err != nil {
 			return nil, err
@@ -82,6 +79,19 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 		fits = append(fits, f)
 	}
 	return fits, nil
+}
+
+// fullFitByTrainer is a fit to all data by the loss's trainer.
+func fullFitByTrainer(ctx context.Context, m *Model) ([]float64, error) {
+	m, err := undistributed(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	one, err := fit(ctx, m, 0)
+	if err != nil {
+		return nil, err
+	}
+	return one.F, one.Status.Err()
 }
 
 // Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.

@@ -98,10 +98,11 @@ func estimationOf(a *report.Answer, data *Data) *Estimation {
 	around := cmp.Or(a.Errors, &report.Errors{Apparent: unknown, NoInformation: unknown, Err632: unknown,
 		Err632Plus: unknown})
 	quality, folds := cmp.Or(a.Quality, &report.Quality{}), cmp.Or(a.Validation, &report.Validation{})
-	e := &Estimation{Error: float64(a.Quote.Error), SE: float64(a.Quote.ErrorSE),
+	quote := cmp.Or(a.Quote, &report.Quote{Error: unknown, ErrorSE: unknown})
+	e := &Estimation{Error: float64(quote.Error), SE: float64(quote.ErrorSE),
 		ErrorLower: math.NaN(), ErrorUpper: math.NaN(),
-		LeftOut: float64(a.Quote.Error), LeftOutSE: float64(a.Quote.ErrorSE),
-		MonteCarloSE: number(a.MonteCarloSE), Baseline: float64(quality.Baseline),
+		LeftOut: float64(quote.Error), LeftOutSE: float64(quote.ErrorSE),
+		MonteCarloSE: number(quote.MonteCarloSE), Baseline: float64(quality.Baseline),
 		RSquared: number(quality.RSquared), Balanced: number(quality.Balanced), PValue: number(folds.PValue),
 		Threshold:    number(a.Threshold),
 		Contradicted: a.Status == report.Contradicted,
@@ -111,7 +112,7 @@ func estimationOf(a *report.Answer, data *Data) *Estimation {
 		Targets: parts(a, func(one *report.Answer) *Estimation { return estimationOf(one, nil) }),
 		Checks:  a.Checks}
 	if t := a.Trained; t != nil {
-		e.ErrorLower, e.ErrorUpper, e.CorrectedFor = number(a.Quote.Lower), number(a.Quote.Upper),
+		e.ErrorLower, e.ErrorUpper, e.CorrectedFor = number(quote.Lower), number(quote.Upper),
 			t.CorrectedFor
 		left := cmp.Or(t.OfResamples, &report.OfResamples{LeftOutError: unknown, LeftOutErrorSE: unknown})
 		e.LeftOut, e.LeftOutSE = float64(left.LeftOutError), float64(left.LeftOutErrorSE)

@@ -57,11 +57,12 @@ var publicFunctions = []any{
 	linalg.Parallel, linalg.PivotedCholesky, linalg.RankThatFits, linalg.Reserve, linalg.Responses,
 	linalg.Room, linalg.Row, linalg.Share, linalg.SideBySide, linalg.SymBytes, linalg.SymFromDense,
 	linalg.SymOf, linalg.WithBias, linalg.ZeroSym,
-	loss.About, loss.Balanced, loss.ByName, loss.FromPiecewise, loss.FromSmooth, loss.Names, loss.Normal,
+	loss.About, loss.Balanced, loss.ByName, loss.Drawn, loss.FromPiecewise, loss.FromSmooth, loss.Names,
+	loss.NoiseOf, loss.Normal,
 	loss.ParametersOf, loss.ProxEach, loss.Range, loss.Share, loss.TestByName, loss.TestNames, loss.Times,
 	loss.TraitsOf,
 	resample.ByName, resample.Cache, resample.Check, resample.CheckFor, resample.IsDependent,
-	resample.Tested, resample.Names,
+	resample.Tested, resample.Names, resample.GeneratedNames, resample.NewGenerated,
 	resample.ProbAbsent, resample.ProbZero,
 	solver.CheckLevel, solver.Combine632, solver.Is632Applicable, solver.NormalInterval, solver.Solve,
 	solver.WorkspaceBytes,
@@ -84,7 +85,8 @@ var publicTypes = []any{bootbench.Data{}, bootbench.ReadOptions{}, bootbench.Spe
 	loss.Logistic{}, loss.Logit{}, loss.Moments{}, loss.Prediction{}, loss.Probit{}, loss.SmoothEps{},
 	loss.Square{}, loss.SquareTest{}, loss.SquaredHinge{}, loss.Vote{}, loss.ZeroOne{},
 	resample.Bayesian{}, resample.Bernoulli{}, resample.CircularBlocks{}, resample.Designed{},
-	resample.ForwardChain{}, resample.GivenFolds{}, resample.Grouped{}, resample.KFold{},
+	resample.ForwardChain{}, resample.Generated{}, resample.GivenFolds{}, resample.Grouped{},
+	resample.KFold{},
 	resample.Multinomial{}, resample.Partition{}, resample.Path{}, resample.Permuted{}, resample.Poisson{},
 	resample.Resamples{}, resample.Stratified{}, resample.Subsample{}, resample.Weighted{},
 	resample.Without{}, solver.Ensemble{}}
@@ -101,7 +103,8 @@ var mayPanic = regexp.MustCompile(strings.Join([]string{
 	`^resample\.Prob(Zero|Absent)$`,
 	// Fields must be set: what takes a scheme or a loss checks it.
 	`^train/svm\.(BoxesWithout|NewTrainer|TrainPerceptron)$`, `^train/(erm|gp|svm)\.\w+\.`,
-	`^resample\.\w+\.(Draw|Fit|Period|Tested)$`, `^resample\.Designed\.`, `^loss\.\w+\.Prox$`,
+	`^resample\.\w+\.(Alternatives|Draw|Fit|Period|Targets|Tested)$`, `^resample\.Designed\.`,
+	`^loss\.\w+\.Prox$`,
 }, "|"))
 
 // TestZeroValues: every exported function and method returns when it is called with zero values, a method on

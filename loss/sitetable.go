@@ -63,7 +63,7 @@ func (p *predictor) canonical(y []float64) (targets []float64, sign float64) {
 // be in use.
 func Share(sites []Site) {
 	alike := map[string][]*smoothSite{}
-	for _, site := range sites {
+	for _, site := range slices.Concat(sites, partsOf(sites)) {
 		if s, ok := site.(*smoothSite); ok && s.patchWidth > 0 {
 			var targets []float64
 			targets, s.sign = s.canonical(s.targets)

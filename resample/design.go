@@ -60,6 +60,9 @@ func (d Design) Of(name string, o Options) (Scheme, error) {
 	}
 	s := Designed{Scheme: law, Design: d, Draws: law}
 	switch {
+	case slices.Contains(GeneratedNames(), name):
+		err = fmt.Errorf("resample: %s resamples have every row, with other targets: there are no groups, "+
+			"strata or blocks to draw", name)
 	case d.Block > 0 && (name != Multinomial{}.Name() || stratum != nil):
 		err = fmt.Errorf("resample: blocks are drawn with replacement and without strata, by multinomial")
 	case d.Block > 0:

@@ -12,7 +12,7 @@ type Plan interface {
 }
 
 // Resamples is the plan of a resampling scheme: the weights of fit r are the counts, or the real weights, of
-// draw r of Seed, its targets Y.
+// draw r of Seed, its targets Y, or those that the scheme generates.
 type Resamples struct {
 	Scheme Sampler
 	Seed   uint64
@@ -22,6 +22,9 @@ type Resamples struct {
 // Fit is Plan.Fit.
 func (p Resamples) Fit(r int, weight []float64) (target []float64) {
 	p.Scheme.Draw(p.Seed, r, weight)
+	if s, ok := p.Scheme.(Generated); ok {
+		return s.Targets(p.Seed, r)
+	}
 	return p.Y
 }
 

@@ -14,6 +14,9 @@ func Names() []string {
 	return []string{"poisson", "multinomial", "bernoulli", "subsample", "kfold", "bayesian"}
 }
 
+// GeneratedNames lists the schemes of ByName that generate targets (Generated).
+func GeneratedNames() []string { return []string{Parametric, Residual, Wild} }
+
 // maxRatio is the largest ratio S/N of schemes with replacement; a window of
 // counts has about 18 sqrt(n S/N) entries.
 const maxRatio = 1e9
@@ -38,6 +41,8 @@ func ByName(name string, o Options) (Scheme, error) {
 	switch size := math.Round(o.Ratio * float64(o.N)); {
 	case o.N < 1:
 		return refuse("cannot draw from %d examples", o.N)
+	case slices.Contains(GeneratedNames(), name):
+		return NewGenerated(name, o.N), nil
 	case !slices.Contains(Names(), name):
 		return refuse("unknown scheme %q (known: %s)", name, strings.Join(Names(), ", "))
 	case name == "kfold" && (o.Folds < 2 || o.Folds > o.N):
@@ -81,6 +86,10 @@ func Check(law CountDistribution) error {
 			return errors.New("resample: a Designed is made by Design.Of")
 		}
 		return Check(l.Scheme)
+	case Generated:
+		if l.Function < 0 || l.Function >= len(l.Laws) {
+			return fmt.Errorf("resample: %s targets need Laws, which a trained model has", l.Kind)
+		}
 	case KFold:
 		o.Folds = l.Folds
 	case Bayesian:
@@ -125,6 +134,8 @@ func examplesOf(law CountDistribution, n int) int {
 	case KFold:
 		return l.N
 	case Bayesian:
+		return l.N
+	case Generated:
 		return l.N
 	}
 	return n

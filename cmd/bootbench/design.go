@@ -32,6 +32,9 @@ func (o *options) checkScheme(ratios ...float64) {
 	}
 }
 
+// generates reports whether resamples have other targets, which the trained model generates.
+func (o *options) generates() bool { return slices.Contains(resample.GeneratedNames(), o.scheme) }
+
 // schemeOver is a scheme by its name at a ratio over a design.
 func (o *options) schemeOver(d resample.Design, name string, ratio float64) (resample.Scheme, error) {
 	s, err := d.Of(name, resample.Options{Ratio: ratio, Folds: o.folds})
@@ -97,7 +100,7 @@ func (o *options) grouped() bool { return o.Given("groups") && o.read.Groups != 
 // command forbids groups, and says so.
 func (o *options) groupCopies(command string, set *dataset.Set) report.Checks {
 	site, copies := set.Copies()
-	if site == nil || o.Given("groups", "strata", "fold-column") {
+	if site == nil || o.Given("groups", "strata", "fold-column") || o.generates() {
 		return nil
 	}
 	theory := o.Given("covariance", "quantiles") || o.Given("refine") && o.asked.Exact == answer.No ||

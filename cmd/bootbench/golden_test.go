@@ -34,6 +34,8 @@ estimate NUMBERS SQUARE --strata s --scheme multinomial
 estimate NUMBERS SQUARE --blocks 4
 estimate NUMBERS SQUARE --scheme kfold --folds 6
 estimate NUMBERS SQUARE --scheme bayesian
+estimate NUMBERS SQUARE --scheme wild
+estimate LABELS HINGE --scheme parametric --refine 40
 estimate NUMBERS --loss eps --C 2 --epsilon 0.2 --metrics all --quantiles 0.1,0.9
 estimate LABELS HINGE --metrics all
 estimate LABELS HINGE --weights w --method fits
@@ -48,6 +50,7 @@ retrain NUMBERS SQUARE --resamples 80 --method batch --groups g
 retrain LABELS HINGE --resamples 40 --strata s
 retrain CLASSES HINGE --resamples 40
 retrain TARGETS SQUARE --resamples 40
+retrain TARGETS SQUARE --scheme residual --resamples 40
 cv NUMBERS SQUARE --folds 5 --repeats 2 --weights w
 cv NUMBERS SQUARE --folds 4 --groups g
 cv NUMBERS SQUARE --folds 4 --blocks 3
@@ -61,6 +64,7 @@ loo CLASSES HINGE
 loo TARGETS SQUARE
 predict NUMBERS SQUARE --test NEW --level 0.8
 predict NUMBERS SQUARE --test NEW --refine 60 --interval estimator --quantiles 0.5
+predict NUMBERS SQUARE --test NEW --scheme residual --quantiles 0.1
 predict LABELS HINGE --test NEW
 predict CLASSES HINGE --test NEW
 predict TARGETS SQUARE --test NEW

@@ -148,7 +148,7 @@ func (o *options) declare() {
 	o.Value("sample", "", flags.WholeOr(&o.sample, 8, "all"))
 
 	o.Group("Resampling")
-	o.Choice(&o.scheme, "scheme/weights", resample.Names(), "poisson")
+	o.Choice(&o.scheme, "scheme/weights", append(resample.Names(), resample.GeneratedNames()...), "poisson")
 	o.Choice(&o.scheme, "scheme", slices.DeleteFunc(resample.Names(), func(name string) bool {
 		return name == resample.Bayesian{}.Name() // leaves nothing out
 	}), "poisson")

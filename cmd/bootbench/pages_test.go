@@ -178,6 +178,7 @@ retrain crabs --resamples 5
 loo crabs --method all
 loo boston
 estimate sonar --loss hinge --method fits --no-points
+predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1 --scheme wild
 cv crabs --loss hinge --C 1 --permutations 2 --metrics all --judge auc --roc
 curve crabs --no-points
 cv synthetic:friedman1,n=40 --loss square --noise 1 --folds loo

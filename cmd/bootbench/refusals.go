@@ -64,6 +64,9 @@ func (a *app) checkFlags(o *options, command string, data []string) {
 		{command == "grid" && o.by == tune.Folds,
 			"--by cv trains in folds, without resamples and without the theory",
 			[]string{"ratio", "scheme", "refine", "accuracy", "tol", "max-sweeps"}},
+		{o.generates(), "--scheme " + o.scheme + " has every row in each resample, and no left-out error",
+			[]string{"ratio", "accuracy", "metrics", "test-loss", "nested", "judge", "interval", "residuals",
+				"sets"}},
 	} {
 		for _, name := range rule.names {
 			none := name == "refine" && o.asked.Exact == answer.No // states what holds

@@ -24,6 +24,9 @@ const defaultResamples = 200
 
 // Estimate is the answer at the examples: the theory's averages, refined by exact resamples.
 func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error) {
+	if g, ok := q.Scheme.(resample.Generated); ok {
+		return s.generating(ctx, "estimate", g, nil, q, nil, nil)
+	}
 	switch {
 	case s.classes() && (hasWeights(q.Scheme) || neverAbsent(q.Scheme, s.Model.Set.N())):
 		return nil, errNoneLeftOut

@@ -114,10 +114,11 @@ func refined(p *part, r *model.Retraining, exact *fits.Averages, q *Question) (*
 	left := exact.Tests[0]
 	out := &report.Refined{
 		Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
-		EquivalentResamples: report.Number(left.EquivalentResamples),
-		TestError:           report.Number(left.Error), SE: report.Number(left.SE),
-		Err632: report.Number(math.NaN()), Err632Plus: report.Number(math.NaN()),
-		BaggedError: report.Number(left.BaggedError), BaggedSE: report.Number(left.BaggedSE),
+		RefinedErrors: &report.RefinedErrors{
+			EquivalentResamples: report.Number(left.EquivalentResamples),
+			TestError:           report.Number(left.Error), SE: report.Number(left.SE),
+			Err632: report.Number(math.NaN()), Err632Plus: report.Number(math.NaN()),
+			BaggedError: report.Number(left.BaggedError), BaggedSE: report.Number(left.BaggedSE)},
 		VarianceRatio: report.Number(math.NaN()), Replaced: r.Replaced,
 		Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
 			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations,
@@ -158,6 +159,9 @@ func (how *Retraining) Need(m *model.Model, test loss.Test) int64 {
 // every fit of every function.
 func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function, r int, f []float64)) (
 	*report.Answer, error) {
+	if g, ok := how.Scheme.(resample.Generated); ok {
+		return s.generating(ctx, "retrain", g, nil, Question{NoPoints: how.NoPoints}, &how, each)
+	}
 	settings := how.of(s.Test)
 	if err := model.CheckRetrain(s.Model, how.Method, how.Scheme, settings); err != nil {
 		return nil, err

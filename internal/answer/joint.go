@@ -60,9 +60,9 @@ func (s *Study) joint(first *report.Answer) *report.Answer {
 func jointRefined(first *report.Refined, e, se report.Number, each []float64) *report.Refined {
 	unknown := report.Number(math.NaN())
 	return &report.Refined{Resamples: first.Resamples, Method: first.Method, OneClass: first.OneClass,
-		TestError: e, SE: se, Err632: unknown, Err632Plus: unknown, BaggedError: unknown, BaggedSE: unknown,
-		EquivalentResamples: unknown, VarianceRatio: unknown, Time: first.Time,
-		Points: &report.Points{Error: each}}
+		RefinedErrors: &report.RefinedErrors{TestError: e, SE: se, Err632: unknown, Err632Plus: unknown,
+			BaggedError: unknown, BaggedSE: unknown, EquivalentResamples: unknown},
+		VarianceRatio: unknown, Time: first.Time, Points: &report.Points{Error: each}}
 }
 
 // classMetrics are the wanted metrics of decisions between several classes; nil for none.

@@ -78,7 +78,9 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a 
 	if q.Sets && s.Model.Set.AreNumbers() {
 		return nil, model.InputError(errNoSets)
 	}
-	if s.classes() {
+	if g, ok := q.Scheme.(resample.Generated); ok {
+		a, err = s.generating(ctx, "predict", g, in, q, nil, nil)
+	} else if s.classes() {
 		a, err = s.predictClasses(ctx, in, &q)
 	} else {
 		a, err = s.predict(ctx, in, &q)

@@ -179,26 +179,34 @@ func (s *Study) PerExample(k int, f []float64) []float64 {
 // the output of an exact fit, and law the law of its theory, at a point.
 func addQuantiles(p *part, a *report.Answer, levels []float64, place func(int) int,
 	law func(int) loss.Distribution) {
-	add := func(points *report.Points, of func(point int) func(q float64) float64) {
-		lists := make([]report.Numbers, len(levels))
-		for k := range lists {
-			lists[k] = make([]float64, len(points.Mean))
-		}
-		linalg.Parallel(len(points.Mean), func(point int) {
-			quantile := of(point)
-			for k, q := range levels {
-				lists[k][point] = quantile(q)*p.model.Unit + p.model.Function.Mean
-			}
-		})
-		points.QuantileLevels, points.Quantiles = levels, lists
-	}
-	add(a.Points, func(point int) func(q float64) float64 { return law(point).Quantile })
+	p.addQuantiles(a.Points, levels, func(point int) func(q float64) float64 { return law(point).Quantile })
 	if a.Refined != nil && a.Refined.Points != nil {
-		add(a.Refined.Points, func(point int) func(q float64) float64 {
-			values := p.exact.At(place(point))
-			return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }
-		})
+		p.addReplicateQuantiles(a.Refined.Points, levels, place)
 	}
+}
+
+// addReplicateQuantiles adds quantiles over exact fits, whose output for a point is at place.
+func (p *part) addReplicateQuantiles(points *report.Points, levels []float64, place func(int) int) {
+	p.addQuantiles(points, levels, func(point int) func(q float64) float64 {
+		values := p.exact.At(place(point))
+		return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }
+	})
+}
+
+// addQuantiles adds quantiles in units of the target, of which of has the function of each point.
+func (p *part) addQuantiles(points *report.Points, levels []float64,
+	of func(point int) func(q float64) float64) {
+	lists := make([]report.Numbers, len(levels))
+	for k := range lists {
+		lists[k] = make([]float64, len(points.Mean))
+	}
+	linalg.Parallel(len(points.Mean), func(point int) {
+		quantile := of(point)
+		for k, q := range levels {
+			lists[k][point] = quantile(q)*p.model.Unit + p.model.Function.Mean
+		}
+	})
+	points.QuantileLevels, points.Quantiles = levels, lists
 }
 
 // Resampling describes the resampling of n examples, and its folds.

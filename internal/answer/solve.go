@@ -81,7 +81,8 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 			int(max(0, min(100, done))), 100)
 	}
 	p.study.Progress(label, 0, 100)
-	if first := p.study.Solution; p.number > 0 && shares(p.model) && first != nil {
+	_, generated := q.Scheme.(resample.Generated)
+	if first := p.study.Solution; p.number > 0 && shares(p.model) && first != nil && !generated {
 		p.model = p.study.Model.Of(p.number) // whose rank may have been raised
 		p.solution, err = first.Retarget(p.model.Y, q.Solve.Tolerance)
 		return err

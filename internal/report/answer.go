@@ -41,6 +41,9 @@ type Answer struct {
 	// unknown.
 	Stability *Number `json:"stability,omitempty"`
 
+	// Spread is of resamples with generated targets, in place of all errors.
+	Spread *Spread `json:"spread,omitempty"`
+
 	Quality     *Quality     `json:"quality,omitempty"`     // of the quoted error
 	Calibration *Reliability `json:"calibration,omitempty"` // of the probabilities of labels
 	Metrics     *Metrics     `json:"metrics,omitempty"`
@@ -82,6 +85,13 @@ type NewRows struct {
 	Count     int    `json:"test_n"`
 	Outside   *int   `json:"outside,omitempty"` // rows whose support is below 0.1; nil: unknown
 	ModelFile string `json:"model_file,omitempty"`
+}
+
+// Spread says how far predictions of models of generated targets are from the model that generates them: root
+// mean squares over the rows of their standard deviation, and of their mean minus its prediction.
+type Spread struct {
+	SD   Number `json:"sd"`
+	Bias Number `json:"bias"`
 }
 
 // Errors are estimates in units of the test loss around a left-out error and one fit to all data.
@@ -159,17 +169,10 @@ type Convergence struct {
 
 // Refined are unbiased estimates from exact resamples.
 type Refined struct {
-	Resamples   int    `json:"resamples"`
-	Method      string `json:"method"`              // of training
-	OneClass    int    `json:"one_class,omitempty"` // resamples of one class, which predict its label
-	TestError   Number `json:"test_error"`
-	SE          Number `json:"standard_error"` // of TestError
-	Err632      Number `json:"err632"`
-	Err632Plus  Number `json:"err632plus"`
-	BaggedError Number `json:"bagged_error"`
-	BaggedSE    Number `json:"bagged_error_se"`
-	// EquivalentResamples is the number of plain retrainings with the same standard error.
-	EquivalentResamples Number `json:"equivalent_resamples"`
+	Resamples      int    `json:"resamples"`
+	Method         string `json:"method"`              // of training
+	OneClass       int    `json:"one_class,omitempty"` // resamples of one class, which predict its label
+	*RefinedErrors        // nil where no row is left out
 	// Replaced counts estimates that are plain averages, because control variates took them out of range.
 	Replaced int `json:"replaced,omitempty"`
 	// VarianceRatio is the median over inputs of the theory's variance over the refined one.
@@ -180,6 +183,18 @@ type Refined struct {
 	Metrics     *Metrics     `json:"metrics,omitempty"`
 	Points      *Points      `json:"points,omitempty"`
 	Time        RefinedTime  `json:"time"`
+}
+
+// RefinedErrors are left-out errors of exact resamples, and those around them.
+type RefinedErrors struct {
+	TestError   Number `json:"test_error"`
+	SE          Number `json:"standard_error"` // of TestError
+	Err632      Number `json:"err632"`
+	Err632Plus  Number `json:"err632plus"`
+	BaggedError Number `json:"bagged_error"`
+	BaggedSE    Number `json:"bagged_error_se"`
+	// EquivalentResamples is the number of plain retrainings with the same standard error.
+	EquivalentResamples Number `json:"equivalent_resamples"`
 }
 
 // RefinedTime is the cost in this process: wall times in seconds, and iterations.

@@ -29,6 +29,7 @@ type Points struct {
 	MeanSE     Numbers `json:"mean_se,omitempty"`
 	VarianceSE Numbers `json:"variance_se,omitempty"`
 	SD         Numbers `json:"sd,omitempty"`
+	Bias       Numbers `json:"bias,omitempty"` // of generated targets: Mean minus the generating prediction
 	Lower      Numbers `json:"lower,omitempty"`
 	Upper      Numbers `json:"upper,omitempty"`
 	// Out of bag: mean prediction over the resamples that leave an example out, and the fraction of positive

@@ -75,18 +75,14 @@ func Group(siteOf linalg.Sites, y, weights []float64, l loss.Loss, law resample.
 	return sites, nil
 }
 
-// Bind returns the sites with another loss and law; y are the targets of all examples.
+// Bind returns the sites with another loss and law; y are the targets of all examples, unless the law
+// generates them.
 func Bind(sites []Site, y []float64, l loss.Loss, law resample.CountDistribution) ([]Site, error) {
+	generated, random := law.(resample.Generated)
 	law = resample.Cache(law)
 	type alone struct{ target, weight float64 }
 	single, times := map[alone]loss.Site{}, map[float64]loss.Loss{} // of one example; the loss by weight
-	all := append([]Site(nil), sites...)
-	for i := range all {
-		targets := make([]float64, len(all[i].Examples))
-		for copy, example := range all[i].Examples {
-			targets[copy] = y[example]
-		}
-		weight, err := all[i].Weight, error(nil)
+	bind := func(targets []float64, weight float64) (bound loss.Site, err error) {
 		if times[weight] == nil {
 			if times[weight], err = loss.Times(l, weight); err != nil {
 				return nil, err
@@ -94,14 +90,34 @@ func Bind(sites []Site, y []float64, l loss.Loss, law resample.CountDistribution
 		}
 		bound, known := single[alone{targets[0], weight}]
 		if !known || len(targets) > 1 {
-			if bound, err = times[weight].Site(targets, law); err != nil {
-				return nil, fmt.Errorf("site %d: %w", i+1, err)
-			}
+			bound, err = times[weight].Site(targets, law)
 		}
 		if len(targets) == 1 {
 			single[alone{targets[0], weight}] = bound
 		}
-		all[i].Site = bound
+		return bound, err
+	}
+	all := append([]Site(nil), sites...)
+	for i := range all {
+		at := &all[i]
+		targets, p := [][]float64{make([]float64, len(at.Examples))}, []float64(nil)
+		for copy, example := range at.Examples {
+			targets[0][copy] = y[example]
+		}
+		if random {
+			targets, p = generated.Alternatives(at.Examples)
+		}
+		var parts []loss.Site
+		for _, y := range targets {
+			bound, err := bind(y, at.Weight)
+			if err != nil {
+				return nil, fmt.Errorf("site %d: %w", i+1, err)
+			}
+			parts = append(parts, bound)
+		}
+		if at.Site = parts[0]; random {
+			at.Site = loss.Drawn(targets, p, parts)
+		}
 	}
 	return all, nil
 }

@@ -1,0 +1,285 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"bootbench/fits"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/loss"
+	"bootbench/resample"
+)
+
+// withLaws is a scheme with the laws of the targets that the model of all rows generates, in units of the
+// fit: labels by the probabilities of the trained model, numbers by its predictions and its noise
+// (parametric), its centred leave-one-out residuals (residual) or the size of each row's residual (wild). It
+// trains on all rows.
+func (s *Study) withLaws(ctx context.Context, g resample.Generated) (resample.Generated, error) {
+	set, labels, v := s.Model.Set, !s.Model.Set.AreNumbers(), Validation{}
+	switch {
+	case s.classes():
+		return g, model.InputError(fmt.Errorf("%s resamples are of numbers or two classes: take "+
+			"ReadOptions.Positive for one class against the others, or another Options.Scheme", g.Kind))
+	case labels && g.Kind != resample.Parametric:
+		return g, model.InputError(fmt.Errorf("%s resamples add residuals to numbers, and the targets of %s "+
+			"are labels: take Options.Scheme parametric, which draws labels", g.Kind, set.Name))
+	case labels:
+		v = tenFolds(set) // as for the probabilities of a trained model
+	case g.Kind == resample.Residual:
+		v.Design, v.Single = resample.Design{N: set.N()}, true
+	}
+	if err := s.fitFull(ctx); err != nil {
+		return g, err
+	}
+	out := leftOut{}
+	if labels || g.Kind == resample.Residual {
+		folds, _, err := partitions(&v, s)
+		if err == nil {
+			err = s.leaveOut(ctx, &v, folds, &out)
+		}
+		if err != nil {
+			return g, err
+		}
+	}
+	for k, p := range s.parts() {
+		f, law := perExample(p, s.full[k]), resample.TargetLaw{}
+		switch {
+		case labels:
+			left, err := model.NewLeftOut(p.targetsOf(set), out.fields[k], set)
+			if err != nil {
+				return g, model.InputError(err)
+			}
+			for _, v := range f {
+				law.Positive = append(law.Positive, left.Curve.Probability(v))
+			}
+		case g.Kind == resample.Parametric:
+			if law.Noise = loss.NoiseOf(p.model.Loss); law.Noise == nil {
+				return g, model.InputError(fmt.Errorf("loss %s has no noise to draw from: take "+
+					"Options.Scheme residual or wild", p.model.Loss.Name()))
+			}
+		case g.Kind == resample.Wild:
+			law.Noise, law.Scale = []float64{-1, 1}, make([]float64, set.N())
+			floats.SubTo(law.Scale, p.model.Y, f)
+		default:
+			law.Noise = make([]float64, set.N())
+			floats.SubTo(law.Noise, p.column().Y, out.fields[k])
+			floats.AddConst(-stat.Mean(law.Noise, nil), law.Noise)
+			floats.Scale(1/p.model.Function.Unit, law.Noise)
+		}
+		if law.Center = f; law.Scale == nil {
+			law.Scale = make([]float64, set.N())
+			floats.AddConst(1, law.Scale)
+		}
+		g.Laws = append(g.Laws, law)
+	}
+	return g, nil
+}
+
+// generating asks about resamples with targets that the trained model generates: for the mean, the variance,
+// the law and the bias of predictions at the rows, or at new ones, by the theory and by exact fits. Retrain
+// has exact fits alone. There is no left-out error, as no row is left out.
+func (s *Study) generating(ctx context.Context, command string, g resample.Generated, in *dataset.Inputs,
+	q Question, how *Retraining, each func(function, r int, f []float64)) (*report.Answer, error) {
+	g, err := s.withLaws(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	trained := make([][]float64, len(s.Model.Functions)) // in units of the target
+	for k, p := range s.parts() {
+		if in == nil {
+			trained[k] = p.inUnit(perExample(p, s.full[k]))
+		} else if one, err := Train(ctx, p.model); err != nil {
+			return nil, wrap(p, err)
+		} else if trained[k], err = one.Predict(in); err != nil {
+			return nil, err
+		}
+	}
+	if _, proximal := s.Model.Loss.(loss.Proximal); how == nil && !proximal && q.Exact != Yes {
+		q.Exact = No
+	}
+	return s.each(ctx, joining{}, func(p *part, _ OnFit) (*report.Answer, error) {
+		own, alone := q, how != nil || q.Theory == No
+		g.Function = p.number
+		own.Scheme = g
+		a := p.begin(command, own.Scheme)
+		a.TestLoss, a.Status, a.Convergence = "", Complete, report.NoTheory()
+		a.Points = &report.Points{Names: s.Model.Set.RowNames}
+		if in != nil {
+			a.NewRows = &report.NewRows{Test: in.Name, Count: in.N()}
+			a.Points.Names = in.RowNames
+			a.Add(otherColumns(in)...)
+		} else if a.Points.Target.Numbers = p.targets(); g.Laws[p.number].Positive != nil {
+			a.Points.Probability.Positive = g.Laws[p.number].Positive
+		}
+		if !alone {
+			began := time.Now()
+			if err := p.solve(ctx, &own); err != nil {
+				return nil, err
+			}
+			s.Times.Solve += time.Since(began).Seconds()
+			addSolution(&a.Findings, p.solution)
+			p.addConvergence(a)
+			if err := p.generatedByTheory(a, in, &own, trained[p.number]); err != nil {
+				return nil, err
+			}
+		}
+		if alone || q.Exact != No {
+			if err := p.generatedByFits(ctx, a, in, &own, how, trained[p.number], each); err != nil {
+				return nil, err
+			}
+		}
+		if requireNumbers(a); ctx.Err() != nil {
+			a.Status = Cancelled
+		}
+		if q.NoPoints {
+			a.Points = nil
+		}
+		a.Time = s.Times
+		return a, nil
+	})
+}
+
+// generatedByTheory adds the theory's averages, as predictions of the trained model may be off.
+func (p *part) generatedByTheory(a *report.Answer, in *dataset.Inputs, q *Question, trained []float64) (
+	err error) {
+	r := &fits.Averages{Mean: p.solution.Mean, Variance: p.solution.Var, Vote: p.solution.Votes()}
+	law := func(i int) loss.Distribution { return p.solution.Distribution(p.model.Site[i]) }
+	if in != nil {
+		if r, err = At(p.model, p.solution, in, nil); err != nil {
+			return err
+		}
+		r.Vote = make([]float64, in.N())
+		for i, mean := range r.Mean {
+			r.Vote[i] = loss.Vote{}.Gaussian(mean, r.Variance[i], 1)
+		}
+		at := r
+		law = func(i int) loss.Distribution { return loss.Normal(at.Mean[i], at.Variance[i]) }
+	}
+	if q.Covariances {
+		a.Covariances = func() (blas64.General, error) { return covariances(p, in) }
+	}
+	p.addGenerated(a, a.Points, in, r, trained)
+	tail := (1 - q.Level) / 2
+	a.Level = q.Level
+	for _, ends := range []struct {
+		q  float64
+		to *report.Numbers
+	}{{tail, &a.Points.Lower}, {1 - tail, &a.Points.Upper}} {
+		for i := range a.Points.Mean {
+			*ends.to = append(*ends.to, law(i).Quantile(ends.q))
+		}
+		*ends.to = p.inUnit(*ends.to)
+	}
+	if len(q.Quantiles) > 0 {
+		addQuantiles(p, a, q.Quantiles, nil, law)
+	}
+	return nil
+}
+
+// addGenerated adds averages at the rows, or at the new ones, to points, and to the answer how far they are
+// from the trained model.
+func (p *part) addGenerated(a *report.Answer, points *report.Points, in *dataset.Inputs, r *fits.Averages,
+	trained []float64) {
+	r = r.In(p.model.Function)
+	at := func(values []float64) []float64 {
+		if in == nil {
+			return perExample(p, values)
+		}
+		return values
+	}
+	points.Mean, points.Variance = at(r.Mean), at(r.Variance)
+	points.MeanSE, points.VarianceSE = at(r.MeanSE), at(r.VarianceSE)
+	points.SD, points.Bias = Deviations(points.Variance), make([]float64, len(trained))
+	floats.SubTo(points.Bias, points.Mean, trained)
+	if p.labels() {
+		points.Vote = at(r.Vote)
+	}
+	root := 1 / math.Sqrt(float64(len(trained)))
+	a.Spread = &report.Spread{SD: report.Number(root * floats.Norm(points.SD, 2)),
+		Bias: report.Number(root * floats.Norm(points.Bias, 2))}
+}
+
+// generatedByFits adds the averages of exact fits.
+func (p *part) generatedByFits(ctx context.Context, a *report.Answer, in *dataset.Inputs, q *Question,
+	how *Retraining, trained []float64, each func(function, r int, f []float64)) (err error) {
+	settings, method := model.RetrainSettings{Seed: q.Seed}, model.AutoMethod
+	settings.Resamples = q.Resamples
+	if how != nil {
+		settings, method = how.of(p.study.Test), how.Method
+	}
+	settings.Tests, settings.Progress = nil, p.study.counting("exact resample")
+	var cross blas64.General
+	if in != nil {
+		if cross, err = p.model.CrossAll(in); err != nil {
+			return err
+		}
+	}
+	settings.Cross = cross
+	settings.OnFit = func(r int, weight, f []float64) {
+		if each != nil {
+			each(p.number, r, f)
+		} else if len(q.Quantiles) > 0 {
+			p.exact.Add(r, weight, f)
+		}
+	}
+	if err = model.CheckRetrain(p.model, method, q.Scheme, settings); err != nil {
+		return err
+	}
+	err = p.remember(&settings, settings.Resamples, a.Command, q.Scheme, method.String(), settings.Seed,
+		how == nil && q.Theory != No)
+	if err != nil {
+		return err
+	}
+	var r *model.Retraining
+	if s := p.solution; s != nil && loss.TraitsOf(p.model.Loss).Proximal != nil {
+		r, err = model.RetrainAround(ctx, p.model, s, q.Scheme, settings)
+	} else {
+		r, err = p.retrain(ctx, method, q.Scheme, settings)
+	}
+	switch {
+	case err != nil:
+		return err
+	case r.Resamples < 2 && ctx.Err() == nil:
+		return model.InputError(errors.New("a variance over resamples needs two of them"))
+	case r.Resamples < 2:
+		return ctx.Err()
+	}
+	averages := *r.Averages
+	if m := p.model.Sites(); in != nil {
+		for _, list := range []*[]float64{&averages.Mean, &averages.MeanSE, &averages.Variance,
+			&averages.VarianceSE, &averages.Vote} {
+			*list = (*list)[m:]
+		}
+	}
+	addFits(&a.Findings, r.Averages)
+	points := a.Points
+	if p.solution != nil {
+		ratio, _ := fits.Against(p.solution, r.Averages)
+		points = &report.Points{}
+		a.Refined = &report.Refined{Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
+			VarianceRatio: report.Number(ratio), Points: points, Time: report.RefinedTime{
+				Fits: r.Stats.Elapsed.Seconds(), Total: (r.Setup + r.Stats.Elapsed).Seconds(),
+				Iterations: r.Batch.Iterations, Exact: r.Batch.Exact}}
+	} else {
+		p.addFits(a, r, settings.Seed)
+	}
+	p.addGenerated(a, points, in, &averages, trained)
+	if len(q.Quantiles) > 0 && p.solution != nil {
+		p.addReplicateQuantiles(points, q.Quantiles, func(i int) int {
+			if in != nil {
+				return p.model.Sites() + i
+			}
+			return p.model.Site[i]
+		})
+	}
+	return nil
+}

@@ -29,15 +29,19 @@ estimate boston | command = estimate | n = 506 | d = 13 | loss = square | ratio 
 	mean points.error = test_error | err632plus > err632 | err632plus < test_error | time.total > time.gram |
 	time.gram > 0 | noise = 0.01 | len kernel.length_scale = 13 | standardized = false |
 	preset = M03 section 5
-estimate boston --no-points --noise 0.1 | none points | noise = 0.1 | len kernel.length_scale = 13 |
-	standardized = false | preset = M03 section 5, changed
-estimate boston --no-points --kernel matern52 | noise = 0.01 | kernel.kind = matern52 | standardized = true |
+estimate boston --no-points --noise 0.1 --refine none | none points | noise = 0.1 |
+	len kernel.length_scale = 13 | standardized = false | preset = M03 section 5, changed
+estimate boston --no-points --kernel matern52 --refine none | noise = 0.01 | kernel.kind = matern52 |
+	standardized = true |
 	none kernel.length_scale | kernel.gamma = 1 / 26
-estimate boston --no-points --gamma 0.2 --no-standardize --noise 2 | kernel.gamma = 0.2 | none preset |
+estimate boston --no-points --gamma 0.2 --no-standardize --noise 2 --refine none | kernel.gamma = 0.2 |
+	none preset |
 	standardized = false
-estimate crabs | test_error within 1e-5 of 0.03887 | status = converged | residual < 1e-6
-estimate sonar --ratio 3 | test_error within 1e-5 of 0.11940 | status = converged | residual < 1e-6
-estimate sonar --loss hinge --C 1 --no-bias | test_error within 1e-4 of 0.1904 | status = converged
+estimate crabs --refine none | test_error within 1e-5 of 0.03887 | status = converged | residual < 1e-6
+estimate sonar --ratio 3 --refine none | test_error within 1e-5 of 0.11940 | status = converged |
+	residual < 1e-6
+estimate sonar --loss hinge --C 1 --no-bias --refine none | test_error within 1e-4 of 0.1904 |
+	status = converged
 estimate SMALL --max-sweeps 1 | exit = 3 | status = sweep limit | residual > 1e-6 | len warnings = 1 |
 	said has not converged
 estimate SMALL --max-sweeps 1 --quiet | exit = 3 | said matches ^$ | screen has sweep limit
@@ -221,11 +225,12 @@ estimate DIR/boston.csv --loss square --noise 0.01 --gamma 0.1 --no-normalize-ta
 estimate DIR/boston.svm --loss square --noise 0.01 --gamma 0.1 --no-normalize-target --refine none |
 	test_error = set.test_error
 
-pair := estimate SOLD --C 2 --class-weight 2,3 | class_weight.negative = 2 | class_weight.positive = 3
-estimate SOLD --C 2 --class-weight yes=3,no=2 | test_error = pair.test_error
-estimate SOLD --C 2 --class-weight no=2,yes=3 | test_error = pair.test_error
-one := estimate SOLD --C 2 --class-weight 1.5 | class_weight.negative = 1
-estimate SOLD --C 1 --class-weight 2,3 | test_error within 1e-6 of one.test_error
+pair := estimate SOLD --C 2 --refine none --class-weight 2,3 | class_weight.negative = 2 |
+	class_weight.positive = 3
+estimate SOLD --C 2 --refine none --class-weight yes=3,no=2 | test_error = pair.test_error
+estimate SOLD --C 2 --refine none --class-weight no=2,yes=3 | test_error = pair.test_error
+one := estimate SOLD --C 2 --refine none --class-weight 1.5 | class_weight.negative = 1
+estimate SOLD --C 1 --refine none --class-weight 2,3 | test_error within 1e-6 of one.test_error
 loo DIR/sold.csv --loss hinge --method all --class-weight balanced | class_weight.negative = 40 / 54
 estimate,curve,retrain,train,predict SOLD --C 1 --class-weight balanced | class_weight.negative = 40 / 54 |
 	class_weight.positive = 40 / 26
@@ -273,7 +278,7 @@ cv COPIES --folds 100 | refused has --groups none
 estimate DIR/na.csv | refused has --na n.a.
 train DIR/na.csv --na n.a. --missing mean --loss square --noise 1 --model DIR/na.json | n = 5
 predict --test DIR/na.csv --model DIR/na.json | test_n = 5
-estimate DIR/rare2.csv --loss hinge --C 1 | notes has are drawn within the classes
+estimate DIR/rare2.csv --loss hinge --C 1 --refine none | notes has are drawn within the classes
 estimate DIR/rare3.csv --loss hinge --C 1 | notes has are drawn within the classes
 rows DIR/rare2.csv --loss hinge --C 1 | len rows = 80 | rows.0.influence > -1 | rows.79.influence > -1
 

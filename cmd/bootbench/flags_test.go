@@ -66,12 +66,14 @@ func TestFlagsHaveEffects(t *testing.T) {
 		"num": "num.csv --loss square --noise 1", "two": "two.csv --loss hinge --C 1",
 		"three": "three.csv --loss hinge --C 1", "targets": "num.csv --target x2,y --loss square --noise 1",
 	}
-	commands := map[string]string{"estimate": "", "curve": "", "predict": "--test DATA", "retrain": "",
-		"cv": "", "rows": "", "loo": "", "grid": "--over amplitude=1,2",
+	commands := map[string]string{"estimate": "", "curve": "", "retrain": "",
+		"predict": "--refine 40 --test DATA",
+		"cv":      "", "rows": "", "loo": "", "grid": "--over amplitude=1,2",
 		"grid by cv": "--by cv --over amplitude=1,2",
 		"tune":       "--over amplitude", "train": "--model out.json"}
 	if testing.Short() {
-		commands = map[string]string{"predict": "--test DATA", "grid by cv": "--by cv --over amplitude=1,2"}
+		commands = map[string]string{"predict": "--refine 40 --test DATA",
+			"grid by cv": "--by cv --over amplitude=1,2"}
 	}
 	answer := func(words string, more ...string) (outcome, string) {
 		line := strings.Fields(words)

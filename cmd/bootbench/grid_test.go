@@ -11,7 +11,7 @@ import (
 func TestGridBy(t *testing.T) {
 	for _, by := range []string{"cv", "leftout", "632plus", "loo", "evidence"} {
 		g := decoded[report.Grid](t,
-			"grid synthetic:friedman1,n=60 --loss square --over noise=0.5,2,8 --over "+
+			"grid synthetic:friedman1,n=40 --loss square --over noise=0.5,2,8 --over "+
 				"gamma=0.01,0.1 --refine none --by", by)
 		value := func(i int) float64 { return float64(g.Results[i].Value()) }
 		best := 0
@@ -22,7 +22,7 @@ func TestGridBy(t *testing.T) {
 			if i != 3 {
 				continue
 			}
-			d := decoded[report.Tuning](t, "tune synthetic:friedman1,n=60 --over noise,gamma --by", by,
+			d := decoded[report.Tuning](t, "tune synthetic:friedman1,n=40 --over noise,gamma --by", by,
 				"--noise", g.Results[i].Values[0], "--gamma", g.Results[i].Values[1])
 			near := 0.01
 			if by == "cv" { // exact, by one partition: of tune by the theory, over all

@@ -13,7 +13,7 @@ import (
 // that repeats. A model file, and predict without one, take labels from the probability A/(A+B) on, 1/2 for
 // the ranks; the more a missed +1 costs, the more rows are +1.
 func TestJudge(t *testing.T) {
-	const data = "synthetic:blobs,n=60"
+	const data = "synthetic:blobs,n=40"
 	table := folder(t, nil) + "/blobs.csv"
 	must(t, "datasets --export", data, table)
 	predicted := map[string]int{}

@@ -261,7 +261,7 @@ func TestNamedNeed(t *testing.T) {
 	need := regexp.MustCompile(`needs ([0-9.]+) ([KM]iB)`)
 	for _, line := range []string{
 		"estimate synthetic:rings,n=400 --loss hinge --C 1 --engine exact",
-		"retrain synthetic:rings,n=400 --loss logistic --C 1 --resamples 300",
+		"retrain synthetic:rings,n=400 --loss logistic --C 1 --resamples 60",
 		"predict synthetic:friedman1,n=400 --test synthetic:friedman1,n=50 --loss square --noise 1 " +
 			"--engine exact",
 	} {

@@ -391,10 +391,10 @@ func TestUnits(t *testing.T) {
 		by   By
 		c    float64 // power of C
 	}{
-		{"synthetic:friedman1,n=120", nil, Folds, 0}, {"synthetic:waves,n=40", nil, LeftOut, 0},
+		{"synthetic:friedman1,n=60", nil, Folds, 0}, {"synthetic:waves,n=40", nil, LeftOut, 0},
 		{"synthetic:waves,n=60", nil, Evidence, 0},
-		{"synthetic:friedman1,n=60", loss.EpsInsensitive{C: 1}, Folds, -1},
-		{"synthetic:friedman1,n=60", loss.Huber{C: 1, Epsilon: 1}, Folds, -2},
+		{"synthetic:friedman1,n=40", loss.EpsInsensitive{C: 1}, Folds, -1},
+		{"synthetic:friedman1,n=40", loss.Huber{C: 1, Epsilon: 1}, Folds, -2},
 	} {
 		raw := load(t, c.set)
 		choose := func(s, features float64) *Result {

@@ -150,6 +150,26 @@ func (s *Solution) Covariance(dst []float64, site int) error {
 	})
 }
 
+// PosteriorVariances are the averages over resamples of the posterior's variance of f at each site, G_ii
+// (M03-33), of the square loss and of likelihoods; of other losses the mean responses of f to a field.
+func (s *Solution) PosteriorVariances() (variances []float64, err error) {
+	err = s.Read(func(engine linalg.Engine) error {
+		chi, _ := engine.Diag()
+		variances = slices.Clone(chi)
+		return nil
+	})
+	return variances, err
+}
+
+// PosteriorCovariance writes the averages over resamples of the posterior's covariances of f at one site with
+// f at every site, G_ij (M03-33), into dst, length M.
+func (s *Solution) PosteriorCovariance(dst []float64, site int) error {
+	return s.Read(func(engine linalg.Engine) error {
+		linalg.Row(engine, dst, site)
+		return nil
+	})
+}
+
 // InputDim is the length of the row of a new input in Predict: M for a dense kernel matrix, the rank for a
 // low-rank one, at least 1.
 func (s *Solution) InputDim() int { return linalg.InputDim(s.Problem.Gram) }

@@ -31,9 +31,9 @@ func (a *app) deliver(g *report.Sheet) {
 	if g.JSON == nil {
 		g.JSON = g.Result
 	}
-	if g.Covariance != nil && a.options.covarianceMatrix != "" {
-		c := steps.Must(g.Covariance())
-		writeMatrix(a.options.covarianceMatrix, c.Rows, c.Cols, c.Data)
+	if c := g.Covariance; c != nil {
+		c.File = a.options.covarianceMatrix
+		writeMatrix(c.File, c.Matrix.Rows, c.Matrix.Cols, c.Matrix.Data)
 	}
 	if a.options.csv == "-" {
 		g.Text = g.Table.WriteCSV

@@ -89,7 +89,8 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// TestCovariances: covariances have the variances on the diagonal, at the rows of DATA and at new ones.
+// TestCovariances: covariances have the variances on the diagonal, at the rows of DATA and at new ones; those
+// of several targets, and of several classes, are those of each alone, one below the other.
 func TestCovariances(t *testing.T) {
 	for _, line := range []string{"predict crabs --test crabs --loss hinge --C 1",
 		"predict synthetic:friedman1,n=80 --test synthetic:friedman1,n=7,seed=3 --loss square --noise 1"} {
@@ -99,6 +100,34 @@ func TestCovariances(t *testing.T) {
 		for i, v := range a.Points.Variance {
 			if math.Abs(c.At(i, i)/v-1) > 1e-6 || math.Abs(c.At(i, 0)-c.At(0, i)) > 1e-9 {
 				t.Errorf("%s: covariances (%d, %d) %v, variance %v", line, i, i, c.At(i, i), v)
+			}
+		}
+	}
+	words := goldenTables(t, nil)
+	for all, each := range map[string][]string{
+		"predict ROWS --target y,z --drop w,g,s,label,kind --test NEW SQUARE --no-normalize-target": {
+			"predict ROWS --target y --drop w,g,s,z,label,kind --test NEW SQUARE --no-normalize-target",
+			"predict ROWS --target z --drop w,g,s,y,label,kind --test NEW SQUARE --no-normalize-target"},
+		"predict ROWS --target kind --drop s,z,label --test NEW HINGE --scheme poisson": {
+			"predict ROWS --target kind --drop s,z,label --test NEW HINGE --scheme poisson --positive ash",
+			"predict ROWS --target kind --drop s,z,label --test NEW HINGE --scheme poisson --positive elm",
+			"predict ROWS --target kind --drop s,z,label --test NEW HINGE --scheme poisson --positive oak"},
+	} {
+		npy := filepath.Join(t.TempDir(), "c.npy")
+		a := decoded[report.Answer](t, words.Replace(all), "--covariance", npy)
+		together, n := matrix(t, npy), a.Count
+		if rows, _ := together.Dims(); len(a.Covariance.Functions) != len(each) || rows != n*len(each) {
+			t.Fatalf("%s: %d rows of %v", all, rows, a.Covariance.Functions)
+		}
+		for k, line := range each {
+			decoded[report.Answer](t, words.Replace(line), "--covariance", npy)
+			own := matrix(t, npy)
+			for i := range n {
+				for j := range n {
+					if d := together.At(k*n+i, j) - own.At(i, j); math.Abs(d) > 1e-6*own.At(i, i) {
+						t.Fatalf("%s: (%d, %d) differ by %v", line, i, j, d)
+					}
+				}
 			}
 		}
 	}

@@ -95,11 +95,12 @@ func (o *options) idleOn(command string, set *dataset.Set) {
 		{classes,
 			"several classes have one error, and probabilities: --positive LABEL sets one class against " +
 				"the others",
-			[]string{"quantiles", "covariance", "interval", "residuals", "class-weight"}},
+			[]string{"quantiles", "interval", "residuals", "class-weight"}},
 		{classes && o.testLoss != zeroOne, "wrong classes are counted", []string{"test-loss"}},
 		{classes && command == "predict", "a model that is trained once predicts several classes",
-			[]string{"journal", "shard", "ratio", "scheme", "refine", "accuracy", "blocks", "tol",
-				"max-sweeps"}},
+			[]string{"journal", "shard", "refine", "accuracy", "blocks"}},
+		{classes && command == "predict" && o.covarianceMatrix == "", "only --covariance has resamples of " +
+			"several classes", []string{"ratio", "scheme", "tol", "max-sweeps"}},
 		{classes && command == "predict" && !o.asked.Sets, "the classes have probabilities, or --sets",
 			[]string{"level"}},
 		{classes && command == "curve" && o.loss != "" && !o.Given("chosen"),
@@ -115,7 +116,6 @@ func (o *options) idleOn(command string, set *dataset.Set) {
 			[]string{"loss"}},
 		{targets && forLabels, "several targets are numbers, and the loss is for labels", []string{"loss"}},
 		{targets && o.testLoss != square, "errors of several targets are squares", []string{"test-loss"}},
-		{targets, "it is of one target", []string{"covariance"}},
 		{!o.measure.IsError() && (!labels || classes), "only two labels are judged by " + o.measure.String() +
 			" (--positive LABEL sets one class against the others)", []string{"judge"}},
 	} {

@@ -73,7 +73,6 @@ predict --model DIR --test boston | is a directory
 train synthetic:blobs,n=30 --loss hard --kernel linear --model DIR/m | contradict each other
 estimate iris --loss hinge --C 1 --multiclass ovo --scheme bayesian | no row is left out
 estimate DIR/two.csv --target a,b --loss hinge | is for labels
-predict DIR/two.csv --test DIR/two.csv --target a,b --covariance DIR/c.npy | it is of one target
 estimate DIR/two.csv --weights q | no column
 estimate DIR/signs.csv --weights w | is no weight
 estimate DIR/two.csv --target a,b --positive 3 | several targets are numbers

@@ -134,6 +134,14 @@ func addTheory(ctx context.Context, p *part, q *Question, a *report.Answer) (err
 	}
 	if !q.NoPoints {
 		a.Points, a.Level = p.allPoints(r), q.Level
+		if hasPosterior(p.model) {
+			variances, err := p.solution.PosteriorVariances()
+			if err != nil {
+				return err
+			}
+			floats.Scale(p.model.Unit*p.model.Unit, variances)
+			a.Points.Posterior = perExample(p, variances)
+		}
 		intervals, err := p.solution.PercentileIntervals(q.Level)
 		if err != nil {
 			return err

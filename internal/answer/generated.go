@@ -164,9 +164,6 @@ func (p *part) generatedByTheory(a *report.Answer, in *dataset.Inputs, q *Questi
 		at := r
 		law = func(i int) loss.Distribution { return loss.Normal(at.Mean[i], at.Variance[i]) }
 	}
-	if q.Covariances {
-		a.Covariances = func() (blas64.General, error) { return covariances(p, in) }
-	}
 	p.addGenerated(a, a.Points, in, r, trained)
 	tail := (1 - q.Level) / 2
 	a.Level = q.Level
@@ -182,7 +179,7 @@ func (p *part) generatedByTheory(a *report.Answer, in *dataset.Inputs, q *Questi
 	if len(q.Quantiles) > 0 {
 		addQuantiles(p, a, q.Quantiles, nil, law)
 	}
-	return nil
+	return p.addCovariance(a, in, q)
 }
 
 // addGenerated adds averages at the rows, or at the new ones, to points, and to the answer how far they are

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -10,6 +11,10 @@ import (
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
+	"bootbench/internal/report"
+	"bootbench/kernel"
+	"bootbench/linalg"
+	"bootbench/loss"
 	"bootbench/solver"
 )
 
@@ -56,11 +61,11 @@ func checkRoom(m *model.Model, inputs int) error {
 
 // covariances are those over resamples of the predictions at new inputs, R diag(u) R' with the rows R of
 // responses (M03-48), in squared units of the target.
-func covariances(p *part, in *dataset.Inputs) (blas64.General, error) {
+func covariances(p *part, in *dataset.Inputs) (*report.Covariance, error) {
 	n, sites, square := in.N(), p.model.Sites(), p.model.Unit*p.model.Unit
 	engine, release, err := p.solution.Hold()
 	if err != nil {
-		return blas64.General{}, err
+		return nil, err
 	}
 	defer release()
 	plain, weighted := rowsOf(make([]float64, n*sites), sites), rowsOf(make([]float64, n*sites), sites)
@@ -70,5 +75,53 @@ func covariances(p *part, in *dataset.Inputs) (blas64.General, error) {
 	})
 	c := rowsOf(make([]float64, n*n), n)
 	blas64.Gemm(blas.NoTrans, blas.Trans, square, weighted, plain, 0, c)
-	return c, err
+	return &report.Covariance{Matrix: c}, err
 }
+
+// addCovariance adds the covariances of the part, and the posterior's variances, if they are wanted.
+func (p *part) addCovariance(a *report.Answer, in *dataset.Inputs, q *Question) (err error) {
+	if !q.Covariances {
+		return nil
+	}
+	if a.Covariance, err = covariances(p, in); err != nil || !hasPosterior(p.model) ||
+		p.model.Kernel.Kind == kernel.Precomputed || a.Points == nil {
+		return err
+	}
+	a.Points.Posterior, err = posteriorVariances(p.model, p.solution, in)
+	floats.Scale(p.model.Unit*p.model.Unit, a.Points.Posterior)
+	return err
+}
+
+// hasPosterior reports whether the loss is minus the log likelihood of a Gaussian process.
+func hasPosterior(m *model.Model) bool {
+	_, likelihood := m.Loss.(loss.Likelihood)
+	return likelihood || loss.TraitsOf(m.Loss).Quadratic
+}
+
+// posteriorVariances are the averages over resamples of the posterior's variance of f at new inputs x,
+//
+//	G(x, x) = K(x, x) - k(x)'(I + diag(d) K)^-1 diag(d) k(x)   (M03-33),
+//
+// with a bias that of linalg.BiasVariance; at least the leastPosterior part of K(x, x).
+func posteriorVariances(m *model.Model, s *solver.Solution, in *dataset.Inputs) ([]float64, error) {
+	out := make([]float64, in.N())
+	prior, err := model.PriorVariances(m, in)
+	if err != nil {
+		return nil, model.InputError(err)
+	}
+	engine, release, err := s.Hold()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return out, m.EachResponse(engine, in, func(i int, k, g []float64) {
+		chi := prior[i] + linalg.BiasVariance(engine, k)
+		for site, d := range s.SitePrecision {
+			chi -= g[site] * d * k[site]
+		}
+		out[i] = math.Max(chi, prior[i]*leastPosterior)
+	})
+}
+
+// leastPosterior is the least posterior variance, relative to the prior's, above rounding.
+const leastPosterior = 1e-12

@@ -3,13 +3,13 @@ package answer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
@@ -78,6 +78,11 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a 
 	if q.Sets && s.Model.Set.AreNumbers() {
 		return nil, model.InputError(errNoSets)
 	}
+	if q.Covariances {
+		if err := s.checkCovariances(in.N()); err != nil {
+			return nil, err
+		}
+	}
 	if g, ok := q.Scheme.(resample.Generated); ok {
 		a, err = s.generating(ctx, "predict", g, in, q, nil, nil)
 	} else if s.classes() {
@@ -93,6 +98,13 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a 
 	}
 	if q.Sets {
 		err = s.addSets(ctx, a, in, &q)
+	}
+	if q.Covariances && a.Names != nil {
+		err = s.addCovariances(a, a.Names, func(k int) (*report.Covariance, error) {
+			one := a.Targets[a.Names[k]]
+			defer func() { one.Covariance = nil }()
+			return one.Covariance, nil
+		})
 	}
 	a.Time = s.Times
 	return a, err
@@ -112,21 +124,43 @@ func (s *Study) predictClasses(ctx context.Context, in *dataset.Inputs, q *Quest
 	if err != nil {
 		return nil, err
 	}
-	a.Subject = s.Subject
-	return a, nil
+	if a.Subject = s.Subject; !q.Covariances {
+		return a, nil
+	}
+	if s.Model.Spec.Pairs {
+		return nil, model.InputError(errors.New("covariances are the theory's, which has none of pairs of " +
+			"classes: take one class against the others"))
+	}
+	return a, s.addCovariances(a, s.Model.Set.Levels(), func(k int) (*report.Covariance, error) {
+		p := s.part(k)
+		if err := p.solve(ctx, q); err != nil {
+			return nil, wrap(p, err)
+		}
+		return covariances(p, in)
+	})
+}
+
+// addCovariances adds those of several functions, one below the other.
+func (s *Study) addCovariances(a *report.Answer, functions []string,
+	of func(k int) (*report.Covariance, error)) error {
+	all := &report.Covariance{Functions: functions}
+	for k := range functions {
+		one, err := of(k)
+		if err != nil {
+			return err
+		}
+		c, m := &all.Matrix, one.Matrix
+		c.Rows, c.Cols, c.Stride, c.Data = c.Rows+m.Rows, m.Cols, m.Cols, append(c.Data, m.Data...)
+	}
+	a.Covariance = all
+	return nil
 }
 
 // predict is the answer of the theory, and of exact resamples.
 func (s *Study) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*report.Answer, error) {
-	err, n := cmp.Or(settle(ctx, s, q), checkRoom(s.Model, in.N())), int64(in.N())
+	err := cmp.Or(settle(ctx, s, q), checkRoom(s.Model, in.N()))
 	if err != nil {
 		return nil, err
-	}
-	if q.Covariances {
-		if err := linalg.CheckMemory(16*n*n, s.Model.MaxBytes,
-			fmt.Sprintf("the covariances of %d predictions", n)); err != nil {
-			return nil, err
-		}
 	}
 	if q.Intervals, err = q.Intervals.of(s.Model, q.Scheme, q.Level); err != nil {
 		return nil, err
@@ -157,6 +191,13 @@ func (s *Study) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*
 	}
 	a.Add(choice...)
 	return a, nil
+}
+
+// checkCovariances refuses covariances that would not fit into memory.
+func (s *Study) checkCovariances(inputs int) error {
+	n := int64(inputs)
+	return linalg.CheckMemory(8*n*n*int64(1+len(s.Model.Functions)), s.Model.MaxBytes,
+		fmt.Sprintf("the covariances of %d predictions", n))
 }
 
 // outside is the support below which a new row lies outside the data: with an rbf kernel 2.1 length scales or
@@ -221,11 +262,8 @@ func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*r
 		points.Lower, points.Upper = t.lower, t.upper
 	}
 	judgeAt(p, a, in, q)
-	if q.Covariances {
-		a.Covariances = func() (blas64.General, error) { return covariances(p, in) }
-	}
 	a.Time = p.study.Times
-	return a, nil
+	return a, p.addCovariance(a, in, q)
 }
 
 // Deviations are the roots of variances, of which unbiased estimates may be below 0.

@@ -93,7 +93,7 @@ func TestCovariances(t *testing.T) {
 	a := testutil.Must(study.Predict(t.Context(), &dataset.Inputs{X: m.Set.X.Gather(m.First)},
 		answer.Question{Scheme: bootstrap, Theory: answer.Yes, Level: 0.9, Covariances: true,
 			Solve: solver.Settings{Tolerance: 1e-10}}))(t)
-	fresh, s := testutil.Must(a.Covariances())(t), study.Solution
+	fresh, s := a.Covariance.Matrix, study.Solution
 	for i := range m.Sites() {
 		between := make([]float64, m.Sites())
 		testutil.Check(t, s.Covariance(between, i))
@@ -105,6 +105,41 @@ func TestCovariances(t *testing.T) {
 					s.Var[i])
 			}
 		}
+	}
+}
+
+// TestNegativeShare: the share of the resamples that predict -1 (M04-20) at new inputs is that of 400 refits
+// one by one, whose standard error is at most 0.025: within 0.03 in the median over the inputs.
+func TestNegativeShare(t *testing.T) {
+	all := load(t, "sonar")
+	var rows, others []int
+	for i := range all.N() {
+		if i%4 == 0 {
+			others = append(others, i)
+		} else {
+			rows = append(rows, i)
+		}
+	}
+	study := testutil.Must(answer.New(t.Context(), model.NewSpec(all.Subset(rows), loss.Hinge{C: 1}), nil))(t)
+	fresh, m := all.Subset(others), study.Model
+	q := answer.Question{Scheme: bootstrap, Theory: answer.Yes, Level: 0.9,
+		Solve: solver.Settings{Tolerance: 1e-6}}
+	a := testutil.Must(study.Predict(t.Context(), fresh, q))(t)
+	settings := model.RetrainSettings{Cross: testutil.Must(m.CrossAll(fresh))(t)}
+	share := make([]float64, len(others))
+	settings.Resamples, settings.OnFit = 400, func(_ int, _, f []float64) {
+		for k, v := range f[m.Sites():] {
+			if v < 0 {
+				share[k] += 1.0 / 400
+			}
+		}
+	}
+	testutil.Must(model.Retrain(t.Context(), m, model.Single, bootstrap, settings))(t)
+	for k, v := range a.Points.Negative {
+		share[k] = math.Abs(share[k] - v)
+	}
+	if slices.Sort(share); share[len(share)/2] > 0.03 {
+		t.Errorf("shares are off by %v in the median", share[len(share)/2])
 	}
 }
 

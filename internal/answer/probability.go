@@ -12,7 +12,6 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/kernel"
-	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/solver"
 )
@@ -142,36 +141,16 @@ func (p *Probabilities) posterior(mean, variance float64) float64 {
 	return math.Exp(logZ)
 }
 
-// AtInputs are the probabilities at new inputs with predictions at. The posterior's variance of f at x is
-// that over resamples plus, on average,
-//
-//	G(x, x) = K(x, x) - k(x)'(I + diag(d) K)^-1 diag(d) k(x),
-//
-// with a bias linalg.BiasVariance.
+// AtInputs are the probabilities at new inputs with predictions at: the posterior's variance of f is the one
+// over resamples plus the average of its variance (posteriorVariances).
 func (p *Probabilities) AtInputs(m *model.Model, s *solver.Solution, in *dataset.Inputs,
 	at *fits.Averages) ([]float64, error) {
 	if p.own == nil {
 		return p.ByCurve(at.Mean, at.Variance), nil
 	}
-	out := make([]float64, len(at.Mean))
-	prior, err := model.PriorVariances(m, in)
-	if err != nil {
-		return nil, model.InputError(err)
+	out, err := posteriorVariances(m, s, in)
+	for i, v := range out {
+		out[i] = p.posterior(at.Mean[i], at.Variance[i]+v)
 	}
-	engine, release, err := s.Hold()
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	err = m.EachResponse(engine, in, func(i int, k, g []float64) {
-		chi := prior[i] + linalg.BiasVariance(engine, k)
-		for site, d := range s.SitePrecision {
-			chi -= g[site] * d * k[site]
-		}
-		out[i] = p.posterior(at.Mean[i], at.Variance[i]+math.Max(chi, prior[i]*leastPosterior))
-	})
 	return out, err
 }
-
-// leastPosterior is the least posterior variance, relative to the prior's, above rounding.
-const leastPosterior = 1e-12

@@ -69,14 +69,23 @@ type Answer struct {
 	Sets          *Sets     `json:"sets,omitempty"` // of classes, of predict
 	*LeftOneOut             // of loo
 	// SupportVectors is the number of sites of nonzero weight of a model that was trained once.
-	SupportVectors *int    `json:"support_vectors,omitempty"`
-	Points         *Points `json:"points,omitempty"`
+	SupportVectors *int        `json:"support_vectors,omitempty"`
+	Points         *Points     `json:"points,omitempty"`
+	Covariance     *Covariance `json:"covariance,omitempty"`
 	Outcome
 
-	Figures     []*Figure                      `json:"-"` // of values outside the document
-	Covariances func() (blas64.General, error) `json:"-"` // of predictions over resamples; nil: none
-	Examples    Examples                       `json:"-"` // left-out errors, refined if the estimate is
-	OutOfBag    []float64                      `json:"-"` // mean left-out predictions
+	Figures  []*Figure `json:"-"` // of values outside the document
+	Examples Examples  `json:"-"` // left-out errors, refined if the estimate is
+	OutOfBag []float64 `json:"-"` // mean left-out predictions
+}
+
+// Covariance is the covariances over resamples of the predictions at new inputs (M03-41, 48), in squared
+// units of the target: a matrix, or one for each of several functions, the targets or the classes against the
+// others, one below the other.
+type Covariance struct {
+	Functions []string       `json:"functions,omitempty"`
+	File      string         `json:"file"`
+	Matrix    blas64.General `json:"-"`
 }
 
 // NewRows are the new inputs of predict, and the file of the model if one was read.

@@ -23,8 +23,10 @@ type Points struct {
 	// over resamples, where Mean is the prediction of the trained model
 	BootstrapMean Numbers `json:"bootstrap_mean,omitempty"`
 	// of new inputs: the largest kernel with a row of the data, of the kernel with itself
-	Support    Numbers `json:"support,omitempty"`
-	Variance   Numbers `json:"variance,omitempty"`
+	Support  Numbers `json:"support,omitempty"`
+	Variance Numbers `json:"variance,omitempty"`
+	// average over resamples of the variance of the posterior of f, of losses that have one (M03-33)
+	Posterior  Numbers `json:"posterior_variance,omitempty"`
 	Error      Numbers `json:"error,omitempty"` // left-out loss; for new inputs the expected loss
 	MeanSE     Numbers `json:"mean_se,omitempty"`
 	VarianceSE Numbers `json:"variance_se,omitempty"`
@@ -146,6 +148,7 @@ func (p *Points) table(positive string, newRows, brief bool, format func(float64
 	add("target", p.Target.Numbers)
 	addColumn(t, "target", p.Target.Classes, textCell)
 	if brief {
+		add("p_negative", p.Negative)
 		return t
 	}
 	add("error", p.Error)

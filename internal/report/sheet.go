@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // Sheet is an answer in all its output forms.
@@ -18,11 +16,11 @@ type Sheet struct {
 	CSV        string                // name of the table's file in a folder; "": none
 	Table      *Table                // as CSV
 	Figures    []*Figure
-	Findings   *Findings                      // nil: none
-	parts      []*Findings                    // of parts of the answer
-	Cost       *Cost                          // to be filled in
-	Status     string                         // "": done
-	Covariance func() (blas64.General, error) // of predictions over resamples; nil: none
+	Findings   *Findings   // nil: none
+	parts      []*Findings // of parts of the answer
+	Cost       *Cost       // to be filled in
+	Status     string      // "": done
+	Covariance *Covariance
 }
 
 // pointsFile is the name of the file of values per example or new input.
@@ -63,7 +61,7 @@ func (a *Answer) parts() (all []*Findings) {
 
 // fill adds the other forms of an answer to its sheet.
 func (a *Answer) fill(s *Sheet, noPoints bool) {
-	s.Status, s.Covariance = a.Status, a.Covariances
+	s.Status, s.Covariance = a.Status, a.Covariance
 	predicts := a.NewRows != nil
 	if p := a.Points; p != nil || a.Targets != nil {
 		s.CSV, s.Table = pointsFile, a.pointTable(false, numberCell[float64])

@@ -4,7 +4,8 @@
 #               for each since they run side by side; in pure Go blas, linalg and one command
 #               (make test-long has everything, as go test ./... does)
 #   make mpi    the program for many machines, Open MPI and ScaLAPACK installed too
-.PHONY: run test test-long bench rivals accuracy check soak build openblas openmpi mpi mpi-test wheel wheel-test clean
+.PHONY: run test test-long bench rivals accuracy check soak build openblas openmpi mpi mpi-test wheel wheel-test release \
+	clean
 
 TAGS := openblas
 BIN  := bootbench
@@ -59,6 +60,10 @@ wheel:
 
 wheel-test: openblas
 	sh scripts/wheel-test.sh
+
+# Binaries in pure Go for Linux, macOS and Windows in dist/, with SHA256SUMS and licences.
+release:
+	sh scripts/release.sh
 
 # What CI runs beside the tests.
 check:

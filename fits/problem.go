@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"runtime"
+	"time"
 
 	"bootbench/loss"
 	"bootbench/resample"
@@ -68,9 +69,9 @@ type Memory interface {
 	// Remember is called in the order of r for every fit that this process has: with its predictions, or if
 	// it was skipped with the reason.
 	Remember(r int, f []float64, skipped error)
-	// Close is called at the end of a run, complete or cancelled. Its error is the error of the run:
-	// ErrElsewhere if another process makes some of the fits.
-	Close(complete bool) error
+	// Close is called at the end of a run, complete or cancelled, and returns the time that the recalled fits
+	// took. Its error is the error of the run: ErrElsewhere if another process makes some of the fits.
+	Close(complete bool) (time.Duration, error)
 }
 
 // ErrElsewhere: another process makes a fit, so that averages are not known yet.

@@ -188,15 +188,17 @@ func (s *series) skip(f *Fit) error {
 // close closes the memory of a series of that many fits, which is cancelled if it has fewer, and returns its
 // averages.
 func (s *series) close(wanted int) (*Averages, error) {
+	var recalled time.Duration
 	if s.settings.Memory != nil {
-		if err := s.settings.Memory.Close(s.done >= wanted); err != nil {
+		var err error
+		if recalled, err = s.settings.Memory.Close(s.done >= wanted); err != nil {
 			return nil, err
 		}
 	}
 	r := s.estimator.Averages()
 	r.Skipped, r.Empty, r.OneClass = s.skipped, s.kinds[Empty], s.kinds[OneClass]
 	r.Stats = Stats{Workers: s.settings.Workers, Fits: s.kinds[Trained], FitTime: s.fitTime,
-		Elapsed: time.Since(s.began)}
+		Elapsed: time.Since(s.began) + recalled}
 	if s.done < wanted {
 		r.Status = Cancelled
 	}

@@ -14,6 +14,8 @@ go list -tags "$1" -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Versio
 	part "$path $version" "$(ls "$folder"/LICENSE* "$folder"/COPYING* 2>/dev/null | head -n 1)"
 done
 case $1 in *openblas*)
-	part "OpenBLAS, and libgfortran (GPL 3 with the GCC Runtime Library Exception)" \
-		"$(ls /usr/share/doc/libopenblas*/copyright | head -n 1)" ;;
+	for file in /usr/share/doc/libopenblas*/copyright; do
+		part "OpenBLAS, and libgfortran (GPL 3 with the GCC Runtime Library Exception)" "$file"
+		break
+	done ;;
 esac

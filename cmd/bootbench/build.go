@@ -46,6 +46,7 @@ func (a *app) loadData(o *options, path string) *dataset.Set {
 	a.reads(place)
 	set := steps.Must(dataset.Load(place, o.readOptions(a.console.In)))
 	limitGarbage(o.maxMemory)
+	a.console.Rows = set.N()
 	if set.N() < 3 {
 		refuse("%s: %d rows are too few: at least 3 are needed, and some 20 for errors "+
 			"that tell something", path, set.N())
@@ -168,7 +169,8 @@ func addOrigin(a *app, study *answer.Study, p *problem) {
 // ask builds the study of a problem, opens the journal for its exact fits, and delivers its answer.
 func (a *app) ask(p *problem, question func(s *answer.Study) report.Result) {
 	s := a.build(a.ctx, p)
-	a.keepFits(s, p)
+	a.openJournal(p)
+	a.keepFits(s)
 	a.answer(question(s))
 }
 

@@ -83,7 +83,7 @@ func allCommands() []*command {
 				"folds", "resamples", "seed", "workers", "method/retrain", "test-loss", "no-points",
 				"replicates", "sample"})},
 		{name: "cv", run: runCV, out: points,
-			takes: slices.Concat(problemNames, []string{"folds/cv", "repeats", "groups", "strata",
+			takes: slices.Concat(problemNames, shardNames, []string{"folds/cv", "repeats", "groups", "strata",
 				"fold-column", "blocks/cv", "permutations", "nested", "refit-preprocessing", "seed",
 				"workers", "method/retrain", "test-loss", "metrics", "no-points", "csv", "multiclass",
 				"sample", "chosen", "level", "judge", "roc"})},
@@ -99,9 +99,9 @@ func allCommands() []*command {
 				"level", "verbose"}),
 			defaults: map[string]string{"by": tune.LeftOut.String()}},
 		{name: "tune", run: runTune,
-			takes: slices.Concat(problemNames, solveNames, []string{"sample", "over/tune", "ard", "by",
-				"model/train", "refine", "seed", "accuracy", "metrics", "ratio", "scheme", "folds",
-				"test-loss", "journal", "groups", "verbose", "level", "nested/error", "judge"})},
+			takes: slices.Concat(problemNames, solveNames, shardNames, []string{"sample", "over/tune", "ard",
+				"by", "model/train", "refine", "seed", "accuracy", "metrics", "ratio", "scheme", "folds",
+				"test-loss", "groups", "verbose", "level", "nested/error", "judge"})},
 		{name: "train", run: runTrain, losses: append(loss.Names(), perceptronLoss),
 			takes: slices.Concat(problemNames, choiceNames, []string{"model/train", "format", "tol/train",
 				"groups", "multiclass", "sample", "seed", "judge", "no-error"})},
@@ -197,6 +197,14 @@ func newRoot(a *app) *cobra.Command {
 	shared.Group("Output")
 	shared.Text(&a.outputs.json, "json")
 	shared.Switch(&a.console.Quiet, "quiet")
+	shared.Value("log", "text", func(text string) (string, error) {
+		if text == "json" {
+			a.console.Record()
+		} else if text != "text" {
+			return "", fmt.Errorf("takes text or json, not %q", text)
+		}
+		return text, nil
+	})
 	shared.Group("Solving")
 	p := &a.process
 	shared.Text(&p.backend, "backend")

@@ -210,7 +210,7 @@ const mostInteractions = 4000
 
 // modelsFlags are the flags of compare that apply with --models.
 var modelsFlags = []string{"models", "tol", "max-sweeps", "max-memory", "json", "out", "ignore", "quiet",
-	"threads", "backend", "cpuprofile", "memprofile", "help"}
+	"log", "threads", "backend", "cpuprofile", "memprofile", "help"}
 
 // agree refuses answers with different examples, targets or resamples, and flags that contradict them; the
 // features may differ. It takes the scheme from the answers.

@@ -65,8 +65,15 @@ func (a *app) asked(o *options, data string) (p *problem, q answer.Question) {
 	if exact && q.Exact != answer.No {
 		p.spec.Then = func(m *model.Model) int64 { return model.NeedToRefine(m, q.Resamples) }
 	}
-	switch kept := o.journal != "" || a.tasks.merging || o.shard.count > 0; {
-	case !kept || len(p.spec.Set.Levels()) > 2: // which always use exact resamples
+	o.keepable(p, q, o.journal != "" || a.tasks.merging || o.shard.count > 0)
+	return p, q
+}
+
+// keepable refuses to keep or to share exact resamples that there are none of.
+func (o *options) keepable(p *problem, q answer.Question, wanted bool) {
+	_, exact := p.spec.Loss.(loss.Proximal)
+	switch {
+	case !wanted || len(p.spec.Set.Levels()) > 2: // which always use exact resamples
 	case q.Exact == answer.No:
 		refuse("--journal keeps the exact resamples of --refine, and there are none: give " +
 			"--refine R, or do without --journal")
@@ -77,7 +84,6 @@ func (a *app) asked(o *options, data string) (p *problem, q answer.Question) {
 		refuse("--journal keeps exact resamples, which loss %s has none of: do without it",
 			p.spec.Loss.Name())
 	}
-	return p, q
 }
 
 // standard are the settings of estimate by default, which also decide the size of the sample of commands that

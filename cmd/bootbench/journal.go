@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/cmd/internal/steps"
@@ -86,7 +87,8 @@ var outputFlags = []string{"out", "model", "json", "csv", "covariance", "replica
 	"memprofile"}
 
 // incidental are the other flags that do not change an answer.
-var incidental = []string{"ignore", "journal", "shard", "workers", "threads", "quiet", "help", "help-all"}
+var incidental = []string{"ignore", "journal", "shard", "workers", "threads", "quiet", "log", "help",
+	"help-all"}
 
 // isRecorded reports whether a flag changes an answer, so that a journal records it.
 func isRecorded(name string) bool {
@@ -103,6 +105,19 @@ func keyOf(parts ...string) string {
 func (s *tasks) require(number int, name, key string) {
 	if s.merging && !s.Has(key) {
 		s.missing, s.lacking = append(s.missing, name), append(s.lacking, number%max(1, s.Head.Shards))
+	}
+}
+
+// doAll is do for a task that all processes need: each computes it that does not find it in the journal.
+func (s *tasks) doAll(name, key string, result any, compute func()) {
+	if s.Lookup(key, result) {
+		return
+	}
+	if s.require(0, name, key); s.merging {
+		steps.Check(fits.ErrElsewhere)
+	}
+	if compute(); s.owns(0) {
+		s.Append(key, result)
 	}
 }
 
@@ -193,10 +208,15 @@ func runMerge(a *app, _ *options, folders []string) {
 // on which tasks are done.
 const blockResamples = 2 * fits.BlockSize
 
+// blockFolds is that of a cross-validation, which has few fits, and trains them in smaller blocks if they
+// take long.
+const blockFolds = fits.BlockSize / 4
+
 // keptFit is the predictions of one resample, or the reason for none.
 type keptFit struct {
-	F   []byte `json:",omitempty"` // float64, little-endian
-	Why string `json:",omitempty"` // training did not converge
+	F       []byte  `json:",omitempty"` // float64, little-endian
+	Why     string  `json:",omitempty"` // training did not converge
+	Seconds float64 `json:",omitempty"` // of the first fit of a task: from the end of the task before
 }
 
 // heldBlocks bounds the cached blocks: workers look up fits that are near each other.
@@ -206,22 +226,30 @@ const heldBlocks = 8
 type fitKeeper struct {
 	app       *app
 	key, name string
+	size      int // of a task
 	mutex     sync.Mutex
 	known     map[int][]keptFit // by number of the task
 	making    []keptFit         // of task number
 	number    int
+	mark      time.Time       // when the last task of this process ended
+	seconds   map[int]float64 // of the tasks that were looked up
 }
 
-// keepFits opens the journal, if there is one, for the exact fits of a problem's study.
-func (a *app) keepFits(s *answer.Study, p *problem) {
-	if a.openJournal(p); a.tasks.Journal == nil {
+// keepFits keeps the exact fits of a study in the journal, if there is one.
+func (a *app) keepFits(s *answer.Study) {
+	if a.tasks.Journal == nil {
 		return
 	}
+	size, unit := blockResamples, "resamples"
+	if a.command.name == "cv" {
+		size, unit = blockFolds, "folds"
+	}
 	s.Memory = func(key string, outputs, count int) (fits.Memory, error) {
-		k := &fitKeeper{app: a, key: key, name: s.Model.Set.Name, known: map[int][]keptFit{}}
-		for number := range (count + blockResamples - 1) / blockResamples {
-			first := number * blockResamples
-			name := fmt.Sprintf("resamples %d to %d of %s", first+1, min(first+blockResamples, count), k.name)
+		k := &fitKeeper{app: a, key: key, name: s.Model.Set.Name, size: size, known: map[int][]keptFit{},
+			mark: time.Now(), seconds: map[int]float64{}}
+		for number := range (count + size - 1) / size {
+			first := number * size
+			name := fmt.Sprintf("%s %d to %d of %s", unit, first+1, min(first+size, count), k.name)
 			a.tasks.require(number, name, k.task(number))
 		}
 		if len(a.tasks.missing) > 0 {
@@ -232,12 +260,12 @@ func (a *app) keepFits(s *answer.Study, p *problem) {
 }
 
 func (k *fitKeeper) task(number int) string {
-	return keyOf(k.key, fmt.Sprintf("block %d of %d resamples", number, blockResamples))
+	return keyOf(k.key, fmt.Sprintf("block %d of %d resamples", number, k.size))
 }
 
 // Recall implements fits.Memory.
 func (k *fitKeeper) Recall(b int, f []float64) (known bool, err error) {
-	number, at := b/blockResamples, b%blockResamples
+	number, at := b/k.size, b%k.size
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	block := k.block(number)
@@ -260,14 +288,14 @@ func (k *fitKeeper) block(number int) []keptFit {
 	var fits []keptFit
 	if k.known[number] == nil && k.app.tasks.Lookup(k.task(number), &fits) {
 		maps.DeleteFunc(k.known, func(other int, _ []keptFit) bool { return other <= number-heldBlocks })
-		k.known[number] = fits
+		k.known[number], k.seconds[number] = fits, fits[0].Seconds
 	}
 	return k.known[number]
 }
 
 // Remember implements fits.Memory: it stores a task when it has its last resample.
 func (k *fitKeeper) Remember(b int, f []float64, skipped error) {
-	number, at := b/blockResamples, b%blockResamples
+	number, at := b/k.size, b%k.size
 	tasks := &k.app.tasks
 	if !tasks.owns(number) || tasks.Has(k.task(number)) || at > 0 && at != len(k.making) {
 		return
@@ -282,25 +310,29 @@ func (k *fitKeeper) Remember(b int, f []float64, skipped error) {
 		fit.F, _ = binary.Append(nil, binary.LittleEndian, f) // no error for float64
 	}
 	k.making, k.number = append(k.making, fit), number
-	if at == blockResamples-1 {
+	if at == k.size-1 {
 		k.store()
 	}
 }
 
 func (k *fitKeeper) store() {
 	if k.making != nil {
+		k.making[0].Seconds, k.mark = time.Since(k.mark).Seconds(), time.Now()
 		k.app.tasks.Append(k.task(k.number), k.making)
 		k.making = nil
 	}
 }
 
 // Close implements fits.Memory: it stores the last task of a complete run.
-func (k *fitKeeper) Close(complete bool) error {
+func (k *fitKeeper) Close(complete bool) (recalled time.Duration, err error) {
 	if complete {
 		k.store()
 	}
 	if k.app.tasks.sharded() {
-		return cmp.Or(k.app.ctx.Err(), fits.ErrElsewhere)
+		return 0, cmp.Or(k.app.ctx.Err(), fits.ErrElsewhere)
 	}
-	return nil
+	for _, s := range k.seconds {
+		recalled += time.Duration(s * float64(time.Second))
+	}
+	return recalled, nil
 }

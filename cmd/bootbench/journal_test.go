@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,7 +86,10 @@ func TestJournals(t *testing.T) {
 		{"estimate --loss hinge --C 1 --refine 270 " + blobs, 3},
 		{"estimate --kernel auto --refine 130 " + blobs, 2},
 		{"predict --loss logistic --C 1 --refine 150 --test synthetic:blobs,n=20,d=3 " + blobs, 2},
-		{"tune synthetic:friedman1,n=120", 4},
+		{"tune synthetic:blobs,n=30 --refine 130", 4},
+		{on("cv --folds 5 --repeats 8"), 3},
+		{"cv CLASSES HINGE --folds 3 --repeats 6", 6},
+		{"cv synthetic:blobs,n=30 --nested --folds 3 --repeats 6", 2},
 		{on("curve --ratio 0.3:3:7 --refine 20"), 7},
 		{"grid --loss hinge --over gamma=0.1,0.2 --over C=0.1,1 " + blobs, 4},
 		{"compare --loss square --noise 1 --sizes 20,10 --resamples 5 synthetic:friedman1,n=20", 2},
@@ -120,10 +124,6 @@ func TestJournals(t *testing.T) {
 					t.Fatal(err)
 				}
 				same(fmt.Sprintf("killed after %d tasks", kept), line, "--journal", dir)
-			}
-			if strings.HasPrefix(line, "tune") {
-				refused(t, "no command that can be split", "merge", dir)
-				return
 			}
 			same("merged", "merge", dir)
 			one, other := t.TempDir(), t.TempDir()
@@ -383,6 +383,56 @@ func TestSecondInterrupt(t *testing.T) {
 				t.Fatal("it goes on for ever")
 			}
 			c.Process.Signal(syscall.SIGTERM)
+		}
+	}
+}
+
+// TestMergedTime: the time of fits of a merge has the time that each shard has recorded for its tasks.
+func TestMergedTime(t *testing.T) {
+	dir, recorded := t.TempDir(), 0.0
+	line := on("retrain --resamples 300 --method single")
+	for shard := range 2 {
+		must(t, line, "--quiet --journal", dir, "--shard", fmt.Sprintf("%d/2", shard))
+		text := testutil.Must(os.ReadFile(filepath.Join(dir, fmt.Sprintf("journal-%d-of-2", shard))))(t)
+		for _, found := range regexp.MustCompile(`"Seconds":([\d.e-]+)`).FindAllSubmatch(text, -1) {
+			recorded += testutil.Must(strconv.ParseFloat(string(found[1]), 64))(t)
+		}
+	}
+	merged := decoded[report.Answer](t, "merge "+dir)
+	if recorded == 0 || merged.Time.Fits < recorded {
+		t.Errorf("the shards took %v s for their fits, the merge says %v", recorded, merged.Time.Fits)
+	}
+}
+
+// TestLog: with --log json each line on standard error is an object, also warnings and errors; progress tells
+// how far it is, and the last one what the run took.
+func TestLog(t *testing.T) {
+	type record struct {
+		Level, Msg, Phase string
+		Done, Total, Rows int
+		Status            *int
+		Memory            int64   `json:"memory_bytes"`
+		Wall              float64 `json:"wall_seconds"`
+		Peak              int64   `json:"peak_bytes"`
+	}
+	for line, levels := range map[string]string{
+		on("retrain --resamples 20"): "INFO",
+		"estimate " + write(t, "few.csv", "a,b\n"+strings.Repeat("1,2\n3,4\n5,5\n", 2)): "WARN",
+		"estimate nothing.csv": "ERROR",
+	} {
+		o := drive(t, "", line, "--log json")
+		var all []record
+		for text := range strings.Lines(o.stderr) {
+			all = append(all, parse[record](t, text))
+		}
+		if len(all) < 2 || !slices.ContainsFunc(all, func(r record) bool { return r.Level == levels }) {
+			t.Fatalf("%s: %s", line, o.stderr)
+		}
+		first, last := all[0], all[len(all)-1]
+		if first.Msg != "progress" || first.Phase == "" || first.Total == 0 || first.Memory == 0 ||
+			last.Msg != "end" || last.Status == nil || *last.Status != o.status || last.Wall <= 0 ||
+			last.Peak == 0 || (last.Rows == 0) != (levels == "ERROR") {
+			t.Errorf("%s: %s", line, o.stderr)
 		}
 	}
 }

@@ -112,7 +112,8 @@ func giveUp(a *app, limit <-chan time.Time, exit func(status int)) {
 	defer a.ending.Unlock()
 	if !a.parts {
 		a.console.Clear()
-		fmt.Fprintf(a.console.Err, "bootbench: %v\n", a.interrupted())
+		a.console.Fail(a.interrupted().Error())
+		a.console.End(exitInterrupted, processorTime(), a.began)
 		exit(exitInterrupted)
 	}
 }
@@ -127,6 +128,7 @@ func (a *app) interrupted() error {
 
 func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{ctx: ctx, args: args, console: console.New(stdin, stdout, stderr), began: time.Now()}
+	a.console.Memory = peakBytes
 	if f, is := stdout.(*os.File); is {
 		a.outputs.written = []output{{path: f.Name()}}
 	}
@@ -157,6 +159,7 @@ func (a *app) servants() (*scalapack.Servants, error) {
 
 // run runs the command line.
 func (a *app) run() (status int) {
+	defer func() { a.console.End(status, processorTime(), a.began) }()
 	defer func() { a.tasks.Close() }()
 	defer func() {
 		if p := recover(); p != nil {
@@ -184,15 +187,15 @@ func (a *app) run() (status int) {
 	if status == exitInterrupted {
 		err = a.interrupted()
 	}
-	fmt.Fprintf(a.console.Err, "bootbench: %s%s\n", oneLine(err.Error()), cure(command, err))
+	a.console.Fail(oneLine(err.Error()) + cure(command, err))
 	return status
 }
 
 // panicked reports an internal error, on one line, and returns the exit status.
 func panicked(c *console.Console, p any) int {
 	c.Clear()
-	fmt.Fprintf(c.Err, "bootbench: internal error: %s; please report it with the command line "+
-		"(BOOTBENCH_DEBUG=1 shows where)\n", oneLine(fmt.Sprint(p)))
+	c.Fail(fmt.Sprintf("internal error: %s; please report it with the command line (BOOTBENCH_DEBUG=1 "+
+		"shows where)", oneLine(fmt.Sprint(p))))
 	if os.Getenv("BOOTBENCH_DEBUG") != "" {
 		stack := debug.Stack()
 		if fault, ok := p.(*blas.Fault); ok {

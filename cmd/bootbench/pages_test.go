@@ -294,7 +294,7 @@ func TestR(t *testing.T) {
 	}
 }
 
-// TestClusterExamples: the files of doc/examples are named in doc/cluster.md.
+// TestClusterExamples: the files of doc/examples are named in doc/cluster.md, and retrain has their flags.
 func TestClusterExamples(t *testing.T) {
 	page := testutil.Must(os.ReadFile("../../doc/cluster.md"))(t)
 	files, err := filepath.Glob("../../doc/examples/*")
@@ -304,6 +304,20 @@ func TestClusterExamples(t *testing.T) {
 	for _, file := range files {
 		if !strings.Contains(string(page), "doc/examples/"+filepath.Base(file)) {
 			t.Errorf("doc/cluster.md does not name %s", file)
+		}
+		at := slices.IndexFunc(commands(), func(c *cobra.Command) bool { return c.Name() == "retrain" })
+		text := testutil.Must(os.ReadFile(file))(t)
+		given := regexp.MustCompile(`--([a-z][a-z-]+)`).FindAllStringSubmatch(
+			regexp.MustCompile("(?m)^#.*").ReplaceAllString(string(text), ""), -1)
+		for _, flag := range given {
+			c := commands()[at]
+			c.InheritedFlags()
+			if c.Flags().Lookup(flag[1]) == nil {
+				t.Errorf("%s: retrain has no --%s", file, flag[1])
+			}
+		}
+		if len(given) < 5 {
+			t.Errorf("%s has only the flags %v", file, given)
 		}
 	}
 }

@@ -2,7 +2,10 @@
 
 package main
 
-import "runtime"
+import (
+	"runtime"
+	"time"
+)
 
 // peakBytes is the memory that the Go runtime has taken from the system, without the BLAS's.
 func peakBytes() int64 {
@@ -10,3 +13,6 @@ func peakBytes() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.Sys)
 }
+
+// processorTime is 0: this system does not tell the time of all processors.
+func processorTime() time.Duration { return 0 }

@@ -45,6 +45,8 @@ func (a *app) checkFlags(o *options, command string, data []string) {
 		{command == "compare" && o.engine == model.ScaLAPACK, "--engine scalapack has no part in compare, " +
 			"whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it"},
 		{o.Given("models") && o.journal != "", "--journal has no part in --models"},
+		{command == "cv" && o.journal != "" && (o.cv.Permutations > 0 || o.roc), "--journal keeps the fits " +
+			"of the folds, and those of --permutations and --roc are many more: do without it"},
 		{o.long && len(data) > 0 && !o.Given("models"),
 			"--long is for the comparison without DATA; --sizes N,N... is for DATA"},
 		{o.long && len(o.sizes) > 0, "--long and --sizes both say how many rows: give one of them"},

@@ -12,6 +12,7 @@ import (
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/usage"
 	"bootbench/cmd/internal/steps"
+	"bootbench/fits"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -47,6 +48,8 @@ func runTune(a *app, o *options, data []string) {
 		ctx = context.WithoutCancel(ctx)
 	}
 	s := a.build(ctx, best)
+	o.keepable(best, q, o.shard.count > 0)
+	a.keepFits(s)
 	d := &report.Tuning{Search: searchReport(r), Answer: &report.Answer{Subject: s.Subject,
 		TestError: report.NumberOf(math.NaN()), Status: completeness(false)}}
 	if !r.Cancelled {
@@ -77,7 +80,8 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice) {
 		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), p.Spec.Measure.String())
 		settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
 			err = steps.Run(func() {
-				a.tasks.do(0, keyOf(key, name), &part, func() { part = steps.Must(compute()) })
+				a.tasks.doAll("the search's "+name, keyOf(key, name), &part,
+					func() { part = steps.Must(compute()) })
 			})
 			return part, err
 		}
@@ -94,7 +98,11 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice) {
 	if a.options.kernel == autoKernel {
 		run = a.options.chooseKernel
 	}
-	r = steps.Must(run(a.ctx, *p, settings))
+	r, err := run(a.ctx, *p, settings)
+	if len(a.tasks.missing) > 0 { // which the search takes for failures
+		err = fits.ErrElsewhere
+	}
+	steps.Check(err)
 	for _, b := range r.Bounds {
 		a.found.Add(report.AtTheEdge.Check(b.Value, "widen the range of the search", "%s", b.Text))
 	}

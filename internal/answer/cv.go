@@ -38,6 +38,8 @@ type Validation struct {
 	Corrects string
 	// Again, if set, chooses another model for every permutation: the candidates are no grid.
 	Again Chooser
+
+	remembered bool // by the study's memory
 }
 
 // tenFolds is ordinary 10-fold cross-validation, of whole groups if a set has them.
@@ -155,7 +157,9 @@ func (s *Study) CrossValidate(ctx context.Context, v Validation) (*report.Answer
 // Validate is CrossValidate with the interval of the error of the model of all rows, unless rows are in
 // blocks of time, and with the study's measure.
 func (s *Study) Validate(ctx context.Context, v Validation, level float64) (*report.Answer, error) {
-	a, err := s.CrossValidate(ctx, v)
+	kept := v
+	kept.remembered = true
+	a, err := s.CrossValidate(ctx, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -180,6 +184,14 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 	a, err := s.each(ctx, join, func(p *part, onFit OnFit) (*report.Answer, error) {
 		own := v.settings(p, folds)
 		own.OnFit = onFit
+		if v.remembered {
+			scheme := resample.KFold{Folds: min(s.Model.Set.N(), folds.Period()), N: s.Model.Set.N()}
+			err := p.remember(&own, own.Resamples, command, scheme, v.Given, v.Design, v.Single, v.Seed,
+				v.Method.String(), v.Anew)
+			if err != nil {
+				return nil, err
+			}
+		}
 		result, err := v.fits(ctx, p, folds.Period(), own, known)
 		switch {
 		case err != nil:

@@ -1,5 +1,7 @@
 package testutil
 
+import "time"
+
 // Recall is a memory of fits (fits.Memory) that only recalls.
 type Recall func(r int, f []float64) (known bool, err error)
 
@@ -10,4 +12,4 @@ func (recall Recall) Recall(r int, f []float64) (known bool, err error) { return
 func (Recall) Remember(int, []float64, error) {}
 
 // Close does nothing.
-func (Recall) Close(bool) error { return nil }
+func (Recall) Close(bool) (time.Duration, error) { return 0, nil }

@@ -3,8 +3,10 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strconv"
 	"strings"
@@ -19,6 +21,9 @@ type Console struct {
 	Out, Err io.Writer
 	Quiet    bool                  // no progress and no warnings
 	Watch    func(done, total int) // called for all progress
+	Rows     int                   // of the data, for records
+	Memory   func() int64          // the largest number of bytes that the process has had, for records
+	records  *slog.Logger          // instead of lines of text; nil: those
 	lost     error                 // the first error of standard output
 
 	// Progress is a line on a terminal that is overwritten during the work, and now and then a line in a log
@@ -70,10 +75,36 @@ func (c *Console) Warn(texts ...string) {
 // Note prints a line about the run.
 func (c *Console) Note(format string, args ...any) {
 	if !c.Quiet {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.erase()
-		fmt.Fprintf(c.Err, "bootbench: %s\n", OneLine(fmt.Sprintf(format, args...)))
+		text := fmt.Sprintf(format, args...)
+		c.say(slog.LevelInfo, text)
+	}
+}
+
+// Fail prints why there is no answer.
+func (c *Console) Fail(text string) { c.say(slog.LevelError, text) }
+
+func (c *Console) say(level slog.Level, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.erase()
+	if c.records == nil {
+		fmt.Fprintf(c.Err, "bootbench: %s\n", OneLine(text))
+		return
+	}
+	if rest, is := strings.CutPrefix(text, "warning: "); is {
+		level, text = slog.LevelWarn, rest
+	}
+	c.records.Log(context.Background(), level, text)
+}
+
+// Record writes records in JSON instead of text, one a line, and all progress.
+func (c *Console) Record() { c.records = slog.New(slog.NewJSONHandler(c.Err, nil)) }
+
+// End writes the last record of a run.
+func (c *Console) End(status int, processor time.Duration, began time.Time) {
+	if c.records != nil {
+		c.records.Info("end", "status", status, "wall_seconds", time.Since(began).Seconds(),
+			"processor_seconds", processor.Seconds(), "rows", c.Rows, "peak_bytes", c.Memory())
 	}
 }
 
@@ -96,17 +127,22 @@ const (
 	logPeriod  = 30 * time.Second
 	patience   = 2 * time.Second
 	longWait   = 30 * time.Second // longer ones are forecast
+	recordWait = 5 * time.Second  // between records of one phase
 )
 
 // ShowProgress shows progress on standard error, unless Quiet is set. It redraws periodically, also during a
 // single long step.
 func (c *Console) ShowProgress() {
 	f, ok := c.Err.(*os.File)
-	if c.Quiet || !ok {
+	if c.Quiet || !ok && c.records == nil {
 		return
 	}
-	info, err := f.Stat()
-	c.show(time.Now(), err == nil && info.Mode()&os.ModeCharDevice != 0)
+	terminal := false
+	if ok && c.records == nil {
+		info, err := f.Stat()
+		terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	c.show(time.Now(), terminal)
 	go func() {
 		for now := range time.Tick(drawPeriod) {
 			c.draw(now)
@@ -134,8 +170,34 @@ func (c *Console) step(label string, done, total int, now time.Time) {
 	if kind(label) != kind(c.label) {
 		c.phase = phase{}
 	}
+	begins := kind(label) != kind(c.label)
 	c.label = label
 	c.phase.move(done, total, now)
+	if wait := now.Sub(c.logged); wait >= recordWait || begins && wait >= drawPeriod || c.logged == c.began {
+		c.record(now)
+	}
+}
+
+// record writes the progress as a record, if there are records.
+func (c *Console) record(now time.Time) {
+	if c.records == nil || !c.shown || c.label == "" {
+		return
+	}
+	c.logged = now
+	var left any // null: unknown
+	if d := c.left(now); d > 0 {
+		left = d.Seconds()
+	}
+	c.records.Info("progress", "phase", c.label, "done", c.phase.done, "total", c.phase.total,
+		"seconds_left", left, "rows", c.Rows, "memory_bytes", c.Memory())
+}
+
+// left is the remaining time of all tasks, or of the phase; 0: unknown.
+func (c *Console) left(now time.Time) time.Duration {
+	if c.tasks.total > 1 {
+		return c.tasks.left(now)
+	}
+	return c.phase.left(now)
 }
 
 // kind is a label without its numbers.
@@ -172,14 +234,13 @@ func (c *Console) erase() {
 func (c *Console) draw(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.shown || c.label == "" || now.Sub(c.began) < patience {
+	if c.records != nil && now.Sub(c.logged) >= recordWait {
+		c.record(now)
+	}
+	if !c.shown || c.label == "" || now.Sub(c.began) < patience || c.records != nil {
 		return
 	}
-	left := c.phase.left(now)
-	if c.tasks.total > 1 {
-		left = c.tasks.left(now)
-	}
-	text := c.label
+	left, text := c.left(now), c.label
 	if c.phase.total > 1 {
 		text += fmt.Sprintf(", %d%%", 100*c.phase.done/c.phase.total)
 	}

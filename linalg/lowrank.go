@@ -99,13 +99,13 @@ func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 	return trace, largest
 }
 
-// Subset is a copy of K~ between the listed sites, ascending; k if these are all.
+// Subset is a copy of K~ between the listed sites, ascending; k if these are all. Its pivots are those of k.
 func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 	if len(sites) == k.n {
 		return k
 	}
 	s := &LowRankPlusDiag{n: len(sites), rank: k.rank, jitter: k.jitter, panels: make([]blas64.General,
-		len(k.panels))}
+		len(k.panels)), pivots: k.pivots, triangle: k.triangle}
 	pick := func(from []float64) []float64 {
 		to := make([]float64, len(sites))
 		for c, site := range sites {
@@ -144,7 +144,7 @@ func (k *LowRankPlusDiag) Truncate(rank int) *LowRankPlusDiag {
 		}
 		rank -= kept
 	}
-	s.triangle = s.rowsAt(s.pivots)
+	s.triangle = core.Cols(core.Rows(k.triangle, 0, s.rank), 0, s.rank)
 	return &s
 }
 

@@ -304,3 +304,44 @@ func TestWeightedPivots(t *testing.T) {
 		t.Error("too few weights pass")
 	}
 }
+
+// TestExtend: the factor of a part of the sites, extended to all, is K itself in the columns of its pivots,
+// leaves out something positive semidefinite with K's diagonal, and agrees with the part between its sites.
+// More than one panel is passed.
+func TestExtend(t *testing.T) {
+	const n, rounding = 300, 1e-10 // of pivots down to 1e-7
+	k := plane(n, 0.3, rand.New(rand.NewPCG(2, 7)))
+	var sites []int
+	for i := 1; i < n; i += 3 {
+		sites = append(sites, i)
+	}
+	part := symmetric(len(sites), func(i, j int) float64 { return k.At(sites[i], sites[j]) })
+	few := mustFactorise(t, part, RankOptions{Tol: 1e-7})
+	all := testutil.Must(few.Extend(t.Context(), k, sites, 0))(t)
+	if all.Rank() != few.Rank() || few.Rank() < 40 {
+		t.Fatalf("rank %d became %d", few.Rank(), all.Rank())
+	}
+	trace := 0.0
+	for i := range n {
+		trace += all.Residual()[i] / n
+		for _, pivot := range all.Pivots() {
+			if off := math.Abs(all.At(i, pivot) - k.At(i, pivot)); off > rounding {
+				t.Fatalf("element (%d, %d) is off by %g", i, pivot, off)
+			}
+		}
+		for j := range i {
+			left := math.Abs(k.At(i, j) - all.At(i, j))
+			if left > math.Sqrt(all.Residual()[i]*all.Residual()[j])+rounding {
+				t.Fatalf("%g is left at (%d, %d)", left, i, j)
+			}
+		}
+	}
+	if accuracy, _ := all.Accuracy(); math.Abs(accuracy-trace) > rounding {
+		t.Errorf("mean residual %g, stated %g", trace, accuracy)
+	}
+	for i, site := range sites {
+		if off := math.Abs(all.Residual()[site] - few.Residual()[i]); off > rounding {
+			t.Fatalf("the residual of site %d is off by %g", i, off)
+		}
+	}
+}

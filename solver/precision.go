@@ -98,8 +98,13 @@ func (c *precisionIteration) fail(cause error) error {
 // start sets next to the start value of d: the one of Settings.From, or every site's response to the
 // homogeneous cavity (M03-61, 62).
 func (c *precisionIteration) start() error {
-	if c.run.settings.From != nil {
-		copy(c.next, c.run.settings.From.SitePrecision)
+	if from := c.run.settings.From; from != nil {
+		copy(c.next, from.SitePrecision)
+		for i, q := range c.run.quadratic {
+			if from.SitePrecision == nil {
+				c.next[i] = precision(q, from.Cavity[i].C)
+			}
+		}
 		return nil
 	}
 	common, err := c.run.homogeneousCavity(true, func(i int, cavity float64) float64 {

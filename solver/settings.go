@@ -23,11 +23,13 @@ func (m Method) String() string { return nameOf("Method", int(m), methodNames[:]
 
 // Settings of a solve. The zero value means the defaults.
 type Settings struct {
-	Method    Method    // default ADATAP
-	Steps     Steps     // default MixedSteps, the fastest; the others are for comparison
-	Tolerance float64   // residual at convergence, see Solution.Residual; default 1e-6
-	MaxSweeps int       // exact or low-rank refreshes of G at most; default 1000
-	From      *Solution // start: the solution of a neighbouring problem on the same sites; default: M03-61/62
+	Method    Method  // default ADATAP
+	Steps     Steps   // default MixedSteps, the fastest; the others are for comparison
+	Tolerance float64 // residual at convergence, see Solution.Residual; default 1e-6
+	MaxSweeps int     // exact or low-rank refreshes of G at most; default 1000
+	// From is the start: the solution of a neighbouring problem on the same sites, or, for the square loss, only
+	// its cavities' C; default: M03-61/62.
+	From *Solution
 
 	// MaxBytes is the memory for a loss that is not quadratic, without the kernel matrix and its engine;
 	// default: the free memory of the system. Newton's method, and then a factor of a nearly singular K, are
@@ -61,9 +63,10 @@ func (s Settings) withDefaults(sites int) (Settings, error) {
 		return s, badProblem("no method %d", int(s.Method))
 	case s.Steps < 0 || int(s.Steps) >= len(stepsNames):
 		return s, badProblem("no steps %d", int(s.Steps))
-	case s.From != nil && (len(s.From.Cavity) != sites || len(s.From.SitePrecision) != sites):
+	case s.From != nil && (len(s.From.Cavity) != sites ||
+		s.From.SitePrecision != nil && len(s.From.SitePrecision) != sites):
 		return s, badProblem("a solution of %d sites to start from, for %d sites",
-			len(s.From.SitePrecision), sites)
+			max(len(s.From.Cavity), len(s.From.SitePrecision)), sites)
 	}
 	return s, nil
 }

@@ -287,21 +287,24 @@ func probeRank(ctx context.Context, m *Model, loosest float64, most int) error {
 
 // factorise makes the low-rank form, to the tolerance or the loosest allowed one.
 func factorise(ctx context.Context, m *Model, loosest float64, most int) (linalg.Kernel, error) {
+	limit := factorGoal(m)
 	columns, err := kernelColumns(m)
 	if err != nil {
 		return nil, err
 	}
-	limit := factorGoal(m)
+	var factor *linalg.LowRankPlusDiag
 	limit.MaxRank, limit.MaxBytes = most, rankBytes(m)
 	switch {
 	case loosest < 1 && limit.PerRank > 0: // loosest replaces PerRank
 		limit.Tol, limit.PerRank = loosest, 0
 	case loosest < 1:
 		limit.Tol = math.Min(loosest, limit.Tol)
-	case limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom:
-		limit.Enough = enoughRank(m, loss.TraitsOf(m.Loss).Noise)
 	}
-	factor, err := linalg.PivotedCholesky(ctx, columns, limit)
+	if limit.PerRank > 0 {
+		factor, err = chooseRank(ctx, m, columns, most)
+	} else {
+		factor, err = linalg.PivotedCholesky(ctx, columns, limit)
+	}
 	var short *linalg.RankError
 	if errors.As(err, &short) && short.Memory {
 		return nil, fmt.Errorf("%w: %w", linalg.ErrMemory, err)

@@ -17,6 +17,7 @@ import (
 	"bootbench/linalg/scalapack"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver"
 	"bootbench/train"
 	"bootbench/train/gp"
 )
@@ -114,15 +115,15 @@ type Model struct {
 	// GramTime is the time of the computation of the kernel matrix.
 	GramTime time.Duration
 
-	transform *dataset.Standardizer // nil without standardising
-	inputs    *kernel.Inputs        // nil for a precomputed kernel
-	reason    string                // why Auto took the low-rank engine
-	grown     bool                  // the rank of the factor is an estimate (enough)
-	byBound   bool                  // the rank must satisfy the bound
-	fine      bool                  // the factor is one of few sites, see settleByWeight
-	ofBound   float64               // the rank's error as a fraction of its bound (Settle); 0: unknown
-	limited   bool                  // MaxRank or memory made the factor too coarse
-	notes     []string              // deviations from the specification
+	transform *dataset.Standardizer      // nil without standardising
+	inputs    *kernel.Inputs             // nil for a precomputed kernel
+	reason    string                     // why Auto took the low-rank engine
+	chosen    resample.CountDistribution // for which chooseRank chose the rank; nil: it did not
+	start     *solver.Solution           // of solves on that factor; nil: none
+	fine      bool                       // the factor is one of few sites, see settleByWeight
+	ofBound   float64                    // the rank's error as a fraction of its bound (Settle); 0: unknown
+	limited   bool                       // MaxRank or memory made the factor too coarse
+	notes     []string                   // deviations from the specification
 	// dense multiplies out a factor, once.
 	dense func() (*linalg.Sym, error)
 }

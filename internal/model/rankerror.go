@@ -14,7 +14,6 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
-	"bootbench/train/gp"
 )
 
 // The residual of a low-rank factor, delta_i at site i, is kept as an independent variance of each input: it
@@ -37,8 +36,8 @@ const (
 	// ApproximateFrom sites on: answers there have a standard error of more than 1%.
 	fineRankError = 0.001
 
-	// factorShare is the fraction of the goal that a factor for the square loss must reach at d = 1/noise:
-	// resamples of up to four times the data, with larger d, then reach the goal.
+	// factorShare is the fraction of the goal that the bound of a factor for the square loss must reach at
+	// d = 1/noise where it is tried whether a rank suffices.
 	factorShare = 0.25
 
 	// maxTightened is the number of times that Auto makes a finer factor after a solve.
@@ -88,32 +87,6 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 	return rankErrorFactor * sum / float64(max(1, factor.Rank()))
 }
 
-// enoughRank estimates for the square loss whether the left-out error at the present rank of a factor is
-// within the goal: from the leave-one-out error of the fit to all data, with residuals (y - f)/b, at this
-// and the previous ranks. That costs one refresh. Examples count twice, so that resamples of twice the data
-// reach the goal, too. With little noise the estimate can be wrong: Settle checks the answer.
-func enoughRank(m *Model, noise float64) func(*linalg.LowRankPlusDiag) bool {
-	count, mean := siteTargets(m)
-	noise /= 2
-	d := floats.ScaleTo(make([]float64, len(count)), 1/noise, count)
-	var seen []rankedAnswer
-	return func(factor *linalg.LowRankPlusDiag) bool {
-		f, b, err := gp.FitByEngine(on(m, factor).Matrix(), noise, count, mean)
-		if err != nil {
-			return false
-		}
-		now := rankedAnswer{bound: rankErrorBound(factor, d, 0)}
-		for i := range f {
-			out := (mean[i] - f[i]) / b[i]
-			now.value += count[i] * out * out
-		}
-		seen = append(seen, now)
-		share := shareOfBound(seen)
-		m.grown = share > 0 && share*now.bound <= m.rankGoal()
-		return m.grown
-	}
-}
-
 // noteRank warns of a coarse factor. The solution does not count as converged if the goal was given, or is
 // Auto's.
 func noteRank(m *Model, s *solver.Solution, off float64) {
@@ -142,6 +115,9 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*Model, *solver.Solution, error) {
 	if m.Form() != LowRank || m.Spec.RankTol > 0 {
 		return m, nil, nil
+	}
+	if m.chosen != nil {
+		return settleChosen(ctx, m, law, settings)
 	}
 	if t := loss.TraitsOf(m.Loss); m.Labels() && !t.Quadratic && !t.Dense {
 		if at, s, err := settleByWeight(ctx, m, law, &settings); err != nil || s != nil {
@@ -182,14 +158,6 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		case coarse:
 			at, sure = nextRank(m, at, s)
 			continue
-		case m.grown: // the estimate was wrong
-			fine := on(m, m.K)
-			fine.grown, fine.byBound = false, true
-			k, err := makeMatrix(ctx, fine)
-			if hold(fine, k); err != nil || fine.Form() == Exact {
-				return fine, nil, err
-			}
-			return fine.Settle(ctx, law, settings)
 		}
 		var finer linalg.Kernel
 		if m.Spec.Storage == Auto {
@@ -288,8 +256,6 @@ func nextRank(m *Model, at *Model, s *solver.Solution) (next *Model, sure bool) 
 const (
 	rankStep  = 1.4
 	rankSteps = 8
-	// grownSteps is the number for a factor of estimated rank: shareOfBound is then known before the last.
-	grownSteps = 4
 	// seenTolerance is the largest tolerance of solves that resolve changes of the answer by the rank.
 	seenTolerance = 1e-4
 	mostRough     = 1e-2 // tolerance of coarser solves
@@ -310,18 +276,19 @@ func coarserRanks(m *Model, settings solver.Settings) int {
 		m.Spec.Storage == Auto && m.Sites() < ApproximateFrom && !m.fine {
 		return 0
 	}
-	if m.grown {
-		return grownSteps
-	}
 	return min(rankSteps, int(math.Log(float64(m.Factor().Rank())/8)/math.Log(rankStep)))
 }
 
-// rankedAnswer is a left-out error and the bound of its change by the rank.
-type rankedAnswer struct{ value, bound float64 }
+// rankedAnswer is a left-out error, the bound of its change by the rank, and the error that is stated, 0 if
+// none is.
+type rankedAnswer struct {
+	rank                int
+	value, bound, error float64
+}
 
 func rankAnswer(m *Model, s *solver.Solution) rankedAnswer {
 	value, _ := s.LeftOut(DefaultTest(m.Set))
-	return rankedAnswer{value, m.RankError(s)}
+	return rankedAnswer{m.Factor().Rank(), value, m.RankError(s), 0}
 }
 
 // shareOfBound estimates the error of the last answer as a fraction of its bound, from the three previous

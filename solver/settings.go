@@ -27,8 +27,8 @@ type Settings struct {
 	Steps     Steps   // default MixedSteps, the fastest; the others are for comparison
 	Tolerance float64 // residual at convergence, see Solution.Residual; default 1e-6
 	MaxSweeps int     // exact or low-rank refreshes of G at most; default 1000
-	// From is the start: the solution of a neighbouring problem on the same sites, or, for the square loss, only
-	// its cavities' C; default: M03-61/62.
+	// From is the start: the solution of a neighbouring problem on the same sites, or, for the square loss,
+	// its cavities' C alone; default: M03-61/62.
 	From *Solution
 
 	// MaxBytes is the memory for a loss that is not quadratic, without the kernel matrix and its engine;

@@ -22,8 +22,8 @@ import (
 const (
 	referenceShare = 2
 	referenceRatio = 1.7
-	// leastReference is the least rank of a reference: below it, where nothing is learnt yet, answers may agree.
-	// leastOfBound is the least error that is stated, as a fraction of the bound.
+	// leastReference is the least rank of a reference: below it, where nothing is learnt yet, answers may
+	// agree. leastOfBound is the least error that is stated, as a fraction of the bound.
 	leastReference = 32
 	leastOfBound   = 0.002
 	// accepted times the goal of a choice is accepted at the rank at which it was expected.
@@ -51,7 +51,8 @@ type rankChoice struct {
 // chooseRank is a factor, without jitter, of the smallest rank whose error for the theory of m.chosen, by
 // default the bootstrap, is within the goal; it sets ofBound and start. If that is above most (0: no limit)
 // or needs too much memory, there is a *linalg.RankError with the factor of the highest rank.
-func chooseRank(ctx context.Context, m *Model, columns linalg.Columns, most int) (*linalg.LowRankPlusDiag, error) {
+func chooseRank(ctx context.Context, m *Model, columns linalg.Columns,
+	most int) (*linalg.LowRankPlusDiag, error) {
 	if m.chosen == nil {
 		m.chosen = resample.Poisson{Ratio: 1}
 	}
@@ -85,7 +86,8 @@ func chooseRank(ctx context.Context, m *Model, columns linalg.Columns, most int)
 	if err = cmp.Or(c.cause, err); err != nil {
 		return nil, err
 	}
-	at, found := c.choose(ctx, factor, highest, exact && (factor.Rank() < limit.MaxRank || factor.Rank() == n))
+	exact = exact && (factor.Rank() < limit.MaxRank || factor.Rank() == n)
+	at, found := c.choose(ctx, factor, highest, exact)
 	if c.cause != nil {
 		return nil, c.cause
 	}
@@ -115,7 +117,21 @@ func (c *rankChoice) look(ctx context.Context, factor *linalg.LowRankPlusDiag, h
 		return c.cause != nil
 	}
 	c.seen = append(c.seen, at)
-	return c.lowest(false) > 0 || judgedRank(at.rank, false) >= highest
+	if rank := c.lowest(false); rank > 0 {
+		k := c.at(ctx, factor, rank)
+		return c.judge(k) <= accepted*c.goal || c.cause != nil
+	}
+	return judgedRank(at.rank, false) >= highest
+}
+
+// at is the number of the answer at a rank of a factor.
+func (c *rankChoice) at(ctx context.Context, factor *linalg.LowRankPlusDiag, rank int) int {
+	k, known := slices.BinarySearchFunc(c.seen, rank, func(a rankedAnswer, r int) int { return a.rank - r })
+	if !known {
+		answer, _ := c.answer(ctx, factor.Truncate(rank))
+		c.seen = slices.Insert(c.seen, k, answer)
+	}
+	return k
 }
 
 // judgedRank is the highest rank for which a rank is a reference.
@@ -163,7 +179,8 @@ func (c *rankChoice) fitted(s *solver.Solution) float64 {
 		return 0
 	}
 	_, b := engine.Diag()
-	sum, square := make([]float64, len(b)), floats.MulTo(make([]float64, len(b)), s.SitePrecision, s.SitePrecision)
+	sum, square := make([]float64, len(b)), make([]float64, len(b))
+	floats.MulTo(square, s.SitePrecision, s.SitePrecision)
 	engine.MulVecSquaredOffDiag(sum, square)
 	floats.Div(sum, b)
 	floats.Div(sum, b)
@@ -207,31 +224,18 @@ func (c *rankChoice) lowest(exact bool) int {
 // error is within the goal.
 func (c *rankChoice) choose(ctx context.Context, factor *linalg.LowRankPlusDiag,
 	highest int, exact bool) (at rankedAnswer, found bool) {
-	if n := len(c.seen); n == 0 || c.seen[n-1].rank < factor.Rank() {
-		last, _ := c.answer(ctx, factor)
-		c.seen = append(c.seen, last)
-	}
+	c.at(ctx, factor, factor.Rank())
 	top := min(highest, judgedRank(factor.Rank(), exact))
 	rank := c.lowest(exact)
 	if found = rank > 0 && rank <= highest; !found {
 		rank = min(highest, factor.Rank())
 	}
-	for {
-		k, known := slices.BinarySearchFunc(c.seen, rank, func(a rankedAnswer, r int) int { return a.rank - r })
-		if !known {
-			other, _ := c.answer(ctx, factor.Truncate(rank))
-			c.seen = slices.Insert(c.seen, k, other)
-		}
-		c.judge(k)
-		switch at = c.seen[k]; {
-		case rank > top: // without a reference
-			at.error = 0
-			return at, exact && rank == factor.Rank()
-		case at.error <= accepted*c.goal || rank == top:
-			return at, at.error <= accepted*c.goal
-		}
-		rank = min(top, rank+rank/8+1)
+	k := c.at(ctx, factor, rank)
+	c.judge(k)
+	if at = c.seen[k]; rank > top { // without a reference
+		at.error = 0
 	}
+	return at, found && at.error <= accepted*c.goal || exact && rank == factor.Rank()
 }
 
 // start is a start of solves on a factor of all sites: each site's cavity has the variance that it left out,

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,12 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
-
 	"bootbench/internal/report"
 	"bootbench/internal/testutil"
-	"bootbench/resample"
 )
 
 // kinds are the kinds of targets on the rows of goldenTables, each with a model.
@@ -278,97 +272,6 @@ func inOrder(v any) any {
 		all[i] = list[k]
 	}
 	return all
-}
-
-// TestErrorsOfFits: the error of models of resamples is, for each kind of target, the mean over rows of the
-// mean loss of the fits without the row, of which a journal keeps the fields of all functions.
-func TestErrorsOfFits(t *testing.T) {
-	const resamples = 30
-	words, counts := goldenTables(t, nil), make([]float64, goldenCount)
-	rows, _ := goldenRows()
-	class := func(i int) int { return i % 3 } // in the order of their names, and of their appearance
-	column := func(k int) (y []float64) {
-		for _, row := range rows {
-			y = append(y, row[k].(float64))
-		}
-		return y
-	}
-	targets := [][]float64{column(5), column(6)}
-	square := func(k, i int, f float64) float64 {
-		mean, deviation := stat.PopMeanStdDev(targets[k], nil)
-		unit := deviation / math.Sqrt(stat.PopVariance(targets[0], nil))
-		return math.Pow(mean+unit*f-targets[k][i], 2)
-	}
-	share := func(k, i int, f float64) float64 {
-		return square(k, i, f) / stat.PopVariance(targets[k], nil) / 2
-	}
-	zeroOne := func(wrong bool) float64 {
-		if wrong {
-			return 1
-		}
-		return 0
-	}
-	for kind, loss := range map[string]func(i int, f []float64) float64{
-		"N": func(i int, f []float64) float64 { return square(0, i, f[0]) },
-		"T": func(i int, f []float64) float64 { return share(0, i, f[0]) + share(1, i, f[1]) },
-		"L": func(i int, f []float64) float64 { return zeroOne((f[0] > 0) != (rows[i][7] == "yes")) },
-		"C": func(i int, f []float64) float64 { return zeroOne(floats.MaxIdx(f) != class(i)) },
-		"P": func(i int, f []float64) float64 {
-			votes := [3]int{}
-			for pair, of := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
-				if f[pair] > 0 {
-					votes[of[0]]++
-				} else {
-					votes[of[1]]++
-				}
-			}
-			return zeroOne(slices.Index(votes[:], slices.Max(votes[:])) != class(i))
-		},
-	} {
-		dir, command, count := t.TempDir(), "retrain", "--resamples"
-		if kind == "P" {
-			command, count = "estimate", "--refine"
-		}
-		a := decoded[report.Answer](t, goldenLine(words, fmt.Sprintf("%s %s --scheme poisson %s %d "+
-			"--journal %s", command, kinds[kind], count, resamples, dir)))
-		var functions [][]keptFit
-		for _, record := range records(t, dir)[2:] {
-			if fields := bytes.SplitN(record, []byte(" "), 3); len(fields) == 3 {
-				functions = append(functions, parse[[]keptFit](t, string(fields[2])))
-			}
-		}
-		sum, absent := make([]float64, goldenCount), make([]float64, goldenCount)
-		for r := range resamples {
-			resample.Poisson{Ratio: 1}.Draw(0, r, counts)
-			fields := make([][]float64, len(functions))
-			for k := range fields {
-				fields[k] = make([]float64, goldenCount)
-				testutil.Must(binary.Decode(functions[k][r].F, binary.LittleEndian, fields[k]))(t)
-			}
-			for i, count := range counts {
-				if count > 0 {
-					continue
-				}
-				var f []float64
-				for k := range fields {
-					f = append(f, fields[k][i])
-				}
-				sum[i], absent[i] = sum[i]+loss(i, f), absent[i]+1
-			}
-		}
-		want := stat.Mean(floats.DivTo(sum, sum, absent), nil)
-		if math.Abs(float64(leftOut(&a))-want) > 1e-9*want || want == 0 {
-			t.Errorf("%s: error %v, of the fits %v", kind, leftOut(&a), want)
-		}
-	}
-}
-
-// leftOut is the left-out error of models of resamples.
-func leftOut(a *report.Answer) report.Number {
-	if a.Trained != nil {
-		return a.LeftOutError
-	}
-	return a.Error
 }
 
 // TestWeightedScores: error, log loss and Brier score are means over the rows with their weights.

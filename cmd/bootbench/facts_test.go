@@ -93,6 +93,7 @@ estimate NUMBERS SQUARE --scheme bayesian | BAYESIAN | none points.error | point
 estimate TARGETS SQUARE --scheme bayesian | BAYESIAN | none targets.y.points.error |
 	targets.z.points.variance.0 > 0
 estimate TARGETS SQUARE --scheme bayesian --verbose | screen has cv has it
+retrain,cv TARGETS SQUARE | error = 1 - targets.y.quality.r_squared / 2 - targets.z.quality.r_squared / 2
 
 train DIR/few.csv --loss square --noise 0.1 --model DIR/few.json | format = json
 predict --model DIR/few.json --test DIR/few.csv --C 3 | refused has --C has no meaning with --model

@@ -22,6 +22,7 @@ type fixedPoint struct {
 	anderson        *anderson
 	newton          *newton // nil: other Steps, or without memory
 	monitor         monitor // of the distance
+	drift           drift
 	phase           phaseName
 	sweepsConverged bool    // in phase fromStart
 	newtonRadius    float64 // distance up to which Newton's method is tried
@@ -95,6 +96,7 @@ func (x *fixedPoint) updateResidual() error {
 	x.accepted, x.trial, x.gStale = x.trial, x.accepted, false
 	x.monitor.Recent.update(x.accepted.Distance)
 	x.monitor.best.update(x.accepted.Distance)
+	x.drift.update(x.model, &x.accepted)
 	x.run.reportProgress(x.run.Stats.Sweeps, x.accepted.Residual)
 	return nil
 }
@@ -138,6 +140,8 @@ func (x *fixedPoint) done(ctx context.Context) (bool, Status) {
 		return true, Converged
 	case x.run.Stats.Sweeps >= x.run.settings.MaxSweeps:
 		return true, SweepLimit
+	case x.drift.unbounded():
+		return true, Stalled
 	}
 	return false, 0
 }
@@ -145,6 +149,7 @@ func (x *fixedPoint) done(ctx context.Context) (bool, Status) {
 // resetAcceleration drops the history of the iteration.
 func (x *fixedPoint) resetAcceleration() {
 	x.anderson.reset()
+	x.drift.reset()
 	x.monitor = newMonitor()
 	x.newtonRadius = newtonRadius
 }

@@ -45,7 +45,7 @@ func newFixedPoint(r *run) *fixedPoint {
 	n, s := len(r.sites), newSiteModel(r.sites, r.engine, r.Problem.Y)
 	x := &fixedPoint{run: r, model: s, accepted: newIterate(n), trial: newIterate(n),
 		inner: newInnerIteration(s), anderson: newAnderson(3*n, andersonDepth),
-		monitor: newMonitor(), newtonRadius: newtonRadius}
+		monitor: newMonitor(), newtonRadius: newtonRadius, drift: drift{from: make(cavities, 3*n)}}
 	if r.settings.Steps == MixedSteps && newtonFits(n, r.onFactor(), r.settings.MaxBytes) {
 		x.newton = newNewton(s)
 	}
@@ -57,7 +57,7 @@ func (r *run) onFactor() bool { return linalg.FactorOf(r.Problem.Gram) != nil }
 
 // Numbers per site in the iteration and in Newton's method.
 const (
-	iterationNumbers = 112
+	iterationNumbers = 115
 	newtonNumbers    = 162
 )
 
@@ -108,6 +108,11 @@ func (x *fixedPoint) explain() {
 	rank, _ := x.run.useFactor(x.run.engine, nil)
 	if x.cause != nil {
 		x.run.warn("%v", x.cause)
+	}
+	if x.drift.unbounded() {
+		x.run.warn("the iterates move without bound and come no nearer to a solution, as if many resamples " +
+			"left a bias undetermined: resamples within the classes (strata), larger ones or a model " +
+			"without bias are regular")
 	}
 	if x.newton == nil && x.run.settings.Steps == MixedSteps && (n <= newtonMaxSites || x.run.onFactor()) {
 		x.run.warn("there was no memory for Newton's method, which finds what sweeps do not")

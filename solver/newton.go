@@ -102,6 +102,7 @@ func (w *newton) lineSearch(x *fixedPoint) bool {
 		}
 		part /= 2
 	}
+	x.drift.noteStep(longest, before)
 	copy(x.trial.cavities, w.from)
 	x.evaluate(allowSingle) // if it fails, G is stale
 	return false

@@ -46,7 +46,7 @@ func (x search) runPhases(ctx context.Context) Status {
 	}
 	for {
 		x.run.Status = x.runPhase(ctx)
-		if x.run.Status == Cancelled || x.run.Status == SweepLimit {
+		if x.run.Status == Cancelled || x.run.Status == SweepLimit || x.drift.unbounded() {
 			return x.run.Status
 		}
 		next, more := phases[x.phase].next(x)

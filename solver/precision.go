@@ -107,7 +107,7 @@ func (c *precisionIteration) start() error {
 		}
 		return nil
 	}
-	common, err := c.run.homogeneousCavity(true, func(i int, cavity float64) float64 {
+	common, err := c.run.homogeneousCavity(true, rootError, func(i int, cavity float64) float64 {
 		return precision(c.run.quadratic[i], cavity)
 	})
 	if err != nil {

@@ -57,7 +57,8 @@ func (s spectrum) meanG(d float64) float64 {
 //
 // The left side minus c decreases from positive at small c to negative at large c if the theory has a
 // solution; Ridders' method in log c finds it.
-func (r *run) homogeneousCavity(rescaled bool, respond func(i int, c float64) float64) (float64, error) {
+func (r *run) homogeneousCavity(rescaled bool, tol float64,
+	respond func(i int, c float64) float64) (float64, error) {
 	s, err := newSpectrum(r.Problem.Gram, rescaled)
 	if err != nil {
 		return 0, fmt.Errorf("start value: %w", err)
@@ -84,16 +85,16 @@ func (r *run) homogeneousCavity(rescaled bool, respond func(i int, c float64) fl
 	for excess(high) > 0 && high < low+700 {
 		high += math.Max(1, high-low)
 	}
-	return math.Exp(ridders(excess, low, high)), nil
+	return math.Exp(ridders(excess, low, high, tol)), nil
 }
 
-// rootError is the tolerance of the root in log c.
+// rootError is the tolerance of the root in log c where it is the answer.
 const rootError = 1e-13
 
-// ridders finds where f, above zero at low and not above it at high, crosses zero, by Ridders' method (1979):
-// false position after f is multiplied by the exponential that makes its values at both ends and in the
-// middle lie on a line. Every step at least halves the bracket.
-func ridders(f func(x float64) float64, low, high float64) float64 {
+// ridders finds to tol where f, above zero at low and not above it at high, crosses zero, by Ridders' method
+// (1979): false position after f is multiplied by the exponential that makes its values at both ends and in
+// the middle lie on a line. Every step at least halves the bracket.
+func ridders(f func(x float64) float64, low, high, tol float64) float64 {
 	atLow, atHigh := f(low), f(high)
 	guess := math.Inf(1)
 	for range 60 {
@@ -104,7 +105,7 @@ func ridders(f func(x float64) float64, low, high float64) float64 {
 		if root := math.Sqrt(atMid*atMid - atLow*atHigh); root > 0 && !math.IsInf(root, 1) {
 			guess = mid + (mid-low)*atMid/root
 		}
-		if math.Abs(guess-last) <= rootError || high-low <= rootError {
+		if math.Abs(guess-last) <= tol || high-low <= tol {
 			break
 		}
 		at := f(guess)

@@ -11,6 +11,7 @@ const (
 	startDistance = 1 // of the start value, by convention: too large for acceleration
 	// depth, in standard deviations, of a typical site's cavity in its own class (M04 section 5)
 	typicalMargin = 1.5
+	startError    = 1e-4 // of the root in log c
 )
 
 // start evaluates the start value.
@@ -43,12 +44,12 @@ func (x *fixedPoint) start() error {
 // The eigenvalues of the random subset of sites are not rescaled, as in M03: rescaled, d G(d) of a low-rank K
 // could not exceed the subset's fraction, and there might be no root.
 func (x *fixedPoint) startValue() error {
-	p := x.trial.siteParams
-	c, err := x.run.homogeneousCavity(false, x.typicalPrecision)
+	p, t := x.trial.siteParams, newTypical(x)
+	c, err := x.run.homogeneousCavity(false, startError, t.precision)
 	if err != nil {
 		return err
 	}
-	x.model.each(func(i int) { p.D[i] = x.typicalPrecision(i, c) })
+	t.setPrecisions(p.D, c)
 	for i, d := range p.D {
 		p.G[i], p.U[i] = d*x.meanTarget(i), d*x.model.unit*x.model.unit
 	}
@@ -65,16 +66,68 @@ func (x cavities) set(from []loss.Cavity, s *siteModel) {
 	}
 }
 
-// typicalPrecision is the d of site i as a typical one; c after cancellation.
-func (x *fixedPoint) typicalPrecision(i int, c float64) float64 {
-	if x.model.cancelled() {
+// typical are the sites as typical ones. Those of one example each with the same target and weight respond
+// alike: first is the first of these.
+type typical struct {
+	*fixedPoint
+	first []int
+	c     float64 // of known
+	known map[int]loss.Moments
+}
+
+func newTypical(x *fixedPoint) *typical {
+	t := &typical{fixedPoint: x, c: math.NaN(), known: map[int]loss.Moments{}}
+	first := map[[2]float64]int{}
+	for i := range x.run.sites {
+		s := &x.run.sites[i]
+		at, key := i, [2]float64{x.run.Problem.Y[s.Examples[0]], s.Weight}
+		if len(s.Examples) == 1 {
+			if known, ok := first[key]; ok {
+				at = known
+			} else {
+				first[key] = i
+			}
+		}
+		t.first = append(t.first, at)
+	}
+	return t
+}
+
+func (t *typical) cavity(i int, c float64) loss.Cavity {
+	y := t.run.Problem.Y[t.run.sites[i].Examples[0]]
+	return loss.Cavity{C: c, Mean: typicalMargin * y, Var: t.model.unit * t.model.unit}
+}
+
+// precision is the d of site i as a typical one; c after cancellation.
+func (t *typical) precision(i int, c float64) float64 {
+	if t.model.cancelled() {
 		return c
 	}
-	s := &x.run.sites[i]
-	cav := loss.Cavity{C: c, Mean: typicalMargin * x.run.Problem.Y[s.Examples[0]],
-		Var: x.model.unit * x.model.unit}
-	d, _, _ := s.Parameters(cav, s.Moments(cav))
+	if c != t.c {
+		clear(t.known)
+		t.c = c
+	}
+	s, cav, first := &t.run.sites[i], t.cavity(i, c), t.first[i]
+	m, ok := t.known[first]
+	if !ok {
+		m = s.Moments(cav)
+		t.known[first] = m
+	}
+	d, _, _ := s.Parameters(cav, m)
 	return d
+}
+
+// setPrecisions sets d of all sites, at one c.
+func (t *typical) setPrecisions(d []float64, c float64) {
+	moments := make([]loss.Moments, len(d))
+	t.model.each(func(i int) {
+		if t.first[i] == i {
+			moments[i] = t.run.sites[i].Moments(t.cavity(i, c))
+		}
+	})
+	for i := range d {
+		d[i], _, _ = t.run.sites[i].Parameters(t.cavity(i, c), moments[t.first[i]])
+	}
 }
 
 // meanTarget is the mean target of site i.

@@ -154,6 +154,21 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
+// TestDrift: a logistic loss with a bias has no finite optimum in resamples of one class. If most of them are
+// such, the iterates drift without coming nearer to a solution, and the solve ends early and says so.
+func TestDrift(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	_, k := line(rng, 40, 0.5, 0.01)
+	p := bootstrap(linalg.WithBias(k), coins(rng, 40), loss.Logistic{C: 1}, 0.05)
+	s, err := solver.Solve(context.Background(), p, solver.Settings{})
+	stopped(t, s, err, solver.Stalled)
+	if !strings.Contains(strings.Join(s.Warnings, "\n"), "without bound") || s.Stats.Sweeps > 20 {
+		t.Errorf("%d sweeps, %q", s.Stats.Sweeps, s.Warnings)
+	}
+	p.Gram = k
+	mustConverge(t, p, solver.Settings{})
+}
+
 // TestCancelled: a solve that is cancelled in a sweep ends with that sweep and gives what a limit there
 // gives, to the last bit, read off double precision.
 func TestCancelled(t *testing.T) {

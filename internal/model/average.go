@@ -17,7 +17,7 @@ import (
 // Spec.MaxBytes is set, Settings.MaxBytes becomes that minus the memory of the kernel matrix and its engine.
 //
 // If a low-rank kernel matrix changes the left-out error by more than Spec.RankError (see RankError) a
-// warning says so, and unless the user set rank or RankTol the status is TooCoarse. See Settle.
+// warning says so, and the status is TooCoarse unless RankTol was set and RankError was not. See Settle.
 func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
 	s, err := solve(ctx, m, law, settings)

@@ -534,6 +534,15 @@ func TestAutoKeepsRankError(t *testing.T) {
 	}
 }
 
+// TestHardOnFactor: a hard margin that a factor's residuals soften does not count as converged.
+func TestHardOnFactor(t *testing.T) {
+	m := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=300"), Standardize: true,
+		Loss: loss.HardMargin{}, Kernel: kernel.Spec{Gamma: 0.25}, Storage: model.LowRank})
+	if _, s, m := settledAt(t, m); s.Status != solver.TooCoarse || !(m.RankError(s) > 0.1) {
+		t.Errorf("%v, stated %.2g", s.Status, m.RankError(s))
+	}
+}
+
 // TestLimitedRank: where the largest rank allowed, or memory, does not reach the goal the
 // rankAnswer is given but does not count as converged, and says what was aimed at; where not
 // even rank 1 fits, the number of inputs that would is named.

@@ -87,8 +87,8 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 	return rankErrorFactor * sum / float64(max(1, factor.Rank()))
 }
 
-// noteRank warns of a coarse factor. The solution does not count as converged if the goal was given, or is
-// Auto's.
+// noteRank warns of a coarse factor. The solution counts as converged only if the tolerance of the factor was
+// given, without a goal.
 func noteRank(m *Model, s *solver.Solution, off float64) {
 	change := "more than 100%"
 	if off <= 1 {
@@ -97,7 +97,7 @@ func noteRank(m *Model, s *solver.Solution, off float64) {
 	s.Warnings = append(s.Warnings,
 		fmt.Sprintf("rank %d may change the left-out error by %s, where %.2g%% is the goal: allow a higher "+
 			"rank or more memory, or take the exact engine", m.Factor().Rank(), change, 100*m.rankGoal()))
-	if m.Spec.RankTol == 0 && (m.Spec.Storage == Auto || m.limited) || m.Spec.RankError > 0 {
+	if m.Spec.RankTol == 0 || m.Spec.RankError > 0 {
 		s.Status = solver.TooCoarse
 	}
 }

@@ -176,11 +176,12 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 	}
 	var errors [][]float64
 	var failed error
+	kernels := &Kernels{MostBytes: 1}
 	for c := range max(1, len(of)) {
 		s.Progress("permutations", c, max(1, len(of)))
 		judged, own := s, []float64(nil)
 		if failed = nil; of != nil {
-			judged, failed = New(ctx, of[c], s.Test)
+			judged, failed = kernels.New(ctx, of[c], s.Test)
 		}
 		if failed == nil {
 			own, failed = judged.sums(ctx, &v, all, of != nil)
@@ -208,31 +209,17 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 // cells are the chosen specification, and the cells of the grid from which its search began, which do not
 // depend on the rows.
 func cells(spec model.Spec) []model.Spec {
-	grid, base := []model.Spec{spec}, spec
-	base.Kernel.Gamma, base.Kernel.LengthScale = 0, nil
+	p := tune.Problem{Spec: spec}
 	names, _ := spec.Searched()
 	for _, name := range names {
-		of := &spec
 		if name == "length-scale" && len(spec.Kernel.LengthScale) > 1 { // one for all features
-			name, of = "gamma", &base
-			for k := range grid {
-				grid[k].Kernel.LengthScale = nil
-			}
+			name, p.Spec.Kernel.LengthScale = "gamma", nil
 		}
-		over, err := of.Hyperparameters(name)
-		if err != nil || len(over) != 1 {
-			return []model.Spec{spec}
-		}
-		var next []model.Spec
-		for _, from := range grid {
-			for _, value := range tune.Grid(&base, name) {
-				one := from
-				if over[0].Set(&one, value) == nil {
-					next = append(next, one)
-				}
-			}
-		}
-		grid = next
+		p.Over = append(p.Over, tune.Axis{Name: name})
+	}
+	grid, err := tune.Cells(p)
+	if err != nil || len(names) == 0 {
+		return []model.Spec{spec}
 	}
 	return append([]model.Spec{spec}, grid...)
 }

@@ -117,21 +117,51 @@ func ranked(path []Evaluation) []Evaluation {
 	return known
 }
 
-// judgeGrid evaluates all combinations of the grids' values, the last axis fastest. Of equals the first
-// counts, the smoother model. Along the last axis each solve starts from the last; the other axes are
-// parallel.
+// Cells are the models of the grid with which a search begins, the last axis fastest.
+func Cells(p Problem) (cells []model.Spec, err error) {
+	s, err := newSearch(p, Settings{})
+	if err != nil {
+		return nil, err
+	}
+	for _, values := range s.cells() {
+		spec := s.given
+		if err := s.set(&spec, values); err != nil {
+			return nil, err
+		}
+		cells = append(cells, spec)
+	}
+	return cells, nil
+}
+
+// cells are the values of the hyperparameters in the cells of the grid, the last axis fastest.
+func (s *search) cells() (all [][]float64) {
+	for _, place := range combin.Cartesian(s.lengths) {
+		values := make([]float64, len(s.spans))
+		for k, at := range s.spans {
+			values[k] = at.grid[place[at.axis]]
+		}
+		all = append(all, values)
+	}
+	return all
+}
+
+// set sets the hyperparameters of a specification.
+func (s *search) set(spec *model.Spec, values []float64) (err error) {
+	for k, h := range s.result.Over {
+		err = cmp.Or(err, h.Set(spec, values[k]))
+	}
+	return err
+}
+
+// judgeGrid evaluates all cells. Of equals the first counts, the smoother model. Along the last axis each
+// solve starts from the last; the other axes are parallel.
 func (s *search) judgeGrid(ctx context.Context) {
-	last := s.lengths[len(s.lengths)-1]
-	chains := slices.Collect(slices.Chunk(combin.Cartesian(s.lengths), last))
+	chains := slices.Collect(slices.Chunk(s.cells(), s.lengths[len(s.lengths)-1]))
 	spec, judged := s.subset(gridExamples), make([][]Evaluation, len(chains))
 	blas.SingleThreaded(func() {
 		linalg.Parallel(len(chains), func(chain int) {
 			j := &judge{problem: &s.problem, tolerance: tolerance}
-			for _, place := range chains[chain] {
-				values := make([]float64, len(s.spans))
-				for k, at := range s.spans {
-					values[k] = at.grid[place[at.axis]]
-				}
+			for _, values := range chains[chain] {
 				e, _ := s.evaluate(ctx, j, spec, values)
 				if ctx.Err() != nil {
 					return
@@ -151,10 +181,7 @@ func (s *search) judgeGrid(ctx context.Context) {
 func (s *search) evaluate(ctx context.Context, j *judge, spec model.Spec, values []float64) (e Evaluation,
 	value judged) {
 	e = Evaluation{Examples: spec.Set.N(), Values: values}
-	var err error
-	for k, h := range s.result.Over {
-		err = cmp.Or(err, h.Set(&spec, values[k]))
-	}
+	err := s.set(&spec, values)
 	if err == nil {
 		value, err = j.value(ctx, spec)
 	}

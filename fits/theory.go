@@ -1,6 +1,7 @@
 package fits
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -10,14 +11,16 @@ import (
 	"bootbench/solver"
 )
 
-// OfTheory are the averages of a solution of the theory, without standard errors.
-func OfTheory(s *solver.Solution, tests []loss.Test) *Averages {
-	ensemble, unknown := s.OutOfBag(), math.NaN()
+// OfTheory are the averages of a solution of the theory, without standard errors. Left-out predictions are
+// those of left, nil for s: a solution given that an example is left out.
+func OfTheory(s, left *solver.Solution, tests []loss.Test) *Averages {
+	left = cmp.Or(left, s)
+	ensemble, unknown := left.OutOfBag(), math.NaN()
 	r := &Averages{Mean: s.Mean, Variance: s.Var, Vote: s.Votes(), OutOfBag: ensemble.Mean,
 		OutOfBagVote: ensemble.Vote, VoteErrorSE: unknown}
 	r.VoteError, _ = ensemble.VoteError()
 	for _, test := range tests {
-		mean, each := s.LeftOut(test)
+		mean, each := left.LeftOut(test)
 		bagged, _ := ensemble.MeanLoss(test)
 		r.Tests = append(r.Tests, TestError{Test: test, Error: mean, SE: unknown, Examples: each,
 			EquivalentResamples: unknown, BaggedError: bagged, BaggedSE: unknown})

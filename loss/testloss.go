@@ -3,16 +3,33 @@ package loss
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"bootbench/loss/internal/normal"
 )
 
 // TestNames lists the test losses of TestByName.
-func TestNames() []string { return []string{"square", "absolute", "smooth-eps", "zero-one"} }
+func TestNames() []string { return []string{"square", "absolute", smoothEps, "zero-one"} }
 
-// TestByName is the test loss of that name. smooth-eps has Eps = 0.1 and Beta = 0.1.
+// smoothEps is the SmoothEps without parameters, whose Eps and Beta are 0.1.
+const smoothEps = "smooth-eps"
+
+// TestByName is the test loss of that name. SmoothEps takes its parameters as in smooth-eps:EPS,BETA.
 func TestByName(name string) (Test, error) {
+	if values, ok := strings.CutPrefix(name, smoothEps+":"); ok {
+		eps, beta, _ := strings.Cut(values, ",")
+		t := SmoothEps{}
+		var err, errBeta error
+		t.Eps, err = strconv.ParseFloat(eps, 64)
+		t.Beta, errBeta = strconv.ParseFloat(beta, 64)
+		inRange := t.Eps >= 0 && t.Eps <= maxParameter && t.Beta >= 0 && t.Beta <= 1
+		if err != nil || errBeta != nil || !inRange {
+			return nil, fmt.Errorf("loss: %s:EPSILON,BETA takes an epsilon of at least 0 and a beta from 0 "+
+				"to 1, got %q", smoothEps, values)
+		}
+		return t, nil
+	}
 	for _, test := range []Test{SquareTest{}, Absolute{}, SmoothEps{Eps: 0.1, Beta: 0.1}, ZeroOne{}} {
 		if test.Name() == name {
 			return test, nil
@@ -94,7 +111,13 @@ type SmoothEps struct {
 	Eps, Beta float64
 }
 
-func (SmoothEps) Name() string { return "smooth-eps" }
+// Name has the parameters, unless both are 0.1.
+func (t SmoothEps) Name() string {
+	if t == (SmoothEps{Eps: 0.1, Beta: 0.1}) {
+		return smoothEps
+	}
+	return fmt.Sprintf("%s:%v,%v", smoothEps, t.Eps, t.Beta)
+}
 
 // Value is the loss of f for target y.
 func (t SmoothEps) Value(f, y float64) float64 {

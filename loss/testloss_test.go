@@ -98,6 +98,15 @@ func TestTestByName(t *testing.T) {
 	if test, _ := TestByName("smooth-eps"); test != (SmoothEps{0.1, 0.1}) {
 		t.Errorf("smooth-eps is %v", test)
 	}
+	if test, err := TestByName("smooth-eps:2.5,0.3"); test != (SmoothEps{2.5, 0.3}) ||
+		test.Name() != "smooth-eps:2.5,0.3" {
+		t.Errorf("parameters: %v, %v", test, err)
+	}
+	for _, values := range []string{"", "1", "1,", "-1,0", "1,2", "x,0.1", "1,0.1,3", "NaN,0.1", "1,NaN"} {
+		if test, err := TestByName("smooth-eps:" + values); err == nil {
+			t.Errorf("smooth-eps:%s is %v", values, test)
+		}
+	}
 	if _, err := TestByName("cubic"); err == nil || !strings.Contains(err.Error(), "zero-one") {
 		t.Errorf("unknown name: %v", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/solver/adjoint"
 	"bootbench/train"
 	"bootbench/train/machine"
 )
@@ -251,6 +252,36 @@ func correlationsOff(s *solver.Solution, f [][]float64, sd []float64) float64 {
 		}
 	}
 	return math.Sqrt(sum / float64(count))
+}
+
+// TestErr632 holds the smooth .632, 0.368 times the error of the resamples' predictors on their own examples
+// plus 0.632 times the left-out error, to 3000 retrainings, within 6%, the share of TestRetraining.
+func TestErr632(t *testing.T) {
+	x := newExperiment(t, "synthetic:friedman1,n=60,seed=3,d=5", kernel.Spec{Kind: kernel.RBF, Amplitude: 20,
+		Constant: 200}, 50, 2)
+	x.problem.Law = resample.Poisson{Ratio: 1}
+	mc, n := x.retrain(t, resample.Poisson{Ratio: 1}), len(x.problem.Y)
+	weight, sum, count := make([]float64, n), [2][]float64{}, [2][]float64{}
+	for k := range sum {
+		sum[k], count[k] = make([]float64, n), make([]float64, n)
+	}
+	for b := range resamples {
+		resample.Poisson{Ratio: 1}.Draw(15, b, weight)
+		for i, w := range weight {
+			off, present := mc.f[x.problem.Site.At(i)][b]-x.problem.Y[i], min(1, int(w))
+			sum[present][i], count[present][i] = sum[present][i]+off*off, count[present][i]+1
+		}
+	}
+	want := 0.0
+	for k, part := range [2]float64{0.632, 0.368} {
+		floats.Div(sum[k], count[k])
+		want += part * stat.Mean(sum[k], nil)
+	}
+	objective := adjoint.Objective{Criterion: adjoint.Err632, Test: loss.SquareTest{}}
+	got := testutil.Must(objective.Value(mustConverge(t, x.problem, solver.Settings{})))(t)
+	if math.Abs(got/want-1) > 0.06 {
+		t.Errorf(".632 %v, by retraining %v", got, want)
+	}
 }
 
 // TestPosteriorCovariance: G is the average over resamples of the posterior's covariance, (K^-1 +

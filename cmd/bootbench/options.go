@@ -186,7 +186,8 @@ func (o *options) declare() {
 	o.Add("over/grid", func(name, help string) { o.StringArrayVar(&o.over, name, nil, help) })
 	o.List(&o.over, "over/tune")
 	flags.Named(o.Set, &o.by, "by",
-		[]tune.By{tune.Folds, tune.LeftOut, tune.Plus632, tune.LeaveOneOut, tune.Evidence}, tune.Folds)
+		[]tune.By{tune.Folds, tune.LeftOut, tune.Plain632, tune.Plus632, tune.LeaveOneOut, tune.Evidence},
+		tune.Folds)
 	o.Value("judge", calibration.ByError, func(text string) (string, error) {
 		m, err := calibration.ParseMeasure(text)
 		o.measure = m
@@ -197,7 +198,18 @@ func (o *options) declare() {
 	o.Value("shard", "", o.shard.read)
 
 	o.Group("Output")
-	o.Choice(&o.testLoss, "test-loss", loss.TestNames(), "")
+	o.Value("test-loss", "", func(text string) (string, error) {
+		o.testLoss = text
+		name, _, _ := strings.Cut(text, ":")
+		_, err := loss.TestByName(text)
+		switch names := loss.TestNames(); {
+		case !slices.Contains(names, name):
+			return text, usage.Errorf("%q is not available (there is %s)", text, strings.Join(names, ", "))
+		case err != nil:
+			return text, usage.Errorf("%s", strings.TrimPrefix(err.Error(), "loss: "))
+		}
+		return text, nil
+	})
 	o.List(&o.asked.Metrics, "metrics")
 	o.Switch(&o.asked.NoPoints, "no-points")
 	o.Switch(&o.noError, "no-error")

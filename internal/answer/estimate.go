@@ -118,7 +118,7 @@ func withoutErrors(a *report.Answer) {
 
 // addTheory adds the averages of the solution.
 func addTheory(ctx context.Context, p *part, q *Question, a *report.Answer) (err error) {
-	r := fits.OfTheory(p.solution, p.study.tests(q.Metrics)).In(p.model.Function)
+	r := fits.OfTheory(p.solution, p.left, p.study.tests(q.Metrics)).In(p.model.Function)
 	p.addConvergence(a)
 	p.addAverages(a, q.Scheme, r, nil)
 	var probabilities *Probabilities

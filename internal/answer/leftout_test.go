@@ -19,6 +19,7 @@ import (
 	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
+	"bootbench/solver"
 )
 
 // threeClasses are the thirds of a set of numbers.
@@ -414,5 +415,32 @@ func TestRareClass(t *testing.T) {
 		if !slices.Equal(got.Points.Class, want.Points.Class) {
 			t.Errorf("pairs %v: %v, want %v", pairs, got.Points.Class, want.Points.Class)
 		}
+	}
+}
+
+// TestFoldsOfOne: with as many folds as examples the theory's left-out error is the closed form of leaving
+// one out for the square loss, sum_i ((y_i - f_i)/(1 - H_ii))^2/n, also where inputs repeat. For the hinge
+// loss it is within two of 60 rows of the error of exact fits, of which some are near 0.
+func TestFoldsOfOne(t *testing.T) {
+	ask := func(spec model.Spec) (theory, exact *report.Answer) {
+		n := spec.Set.N()
+		s := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+		theory = testutil.Must(s.Estimate(t.Context(), answer.Question{Scheme: resample.KFold{Folds: n, N: n},
+			Theory: answer.Yes, Exact: answer.No, Level: 0.9, Solve: solver.Settings{Tolerance: 1e-9}}))(t)
+		s = testutil.Must(answer.New(t.Context(), spec, nil))(t)
+		exact = testutil.Must(s.CrossValidate(t.Context(), answer.Validation{Single: true,
+			Design: resample.Design{N: n}}))(t)
+		return theory, exact
+	}
+	for _, spec := range []model.Spec{specOf(load(t, "synthetic:friedman1,n=60"), loss.Square{Noise: 0.5}),
+		grid(t, 50)} {
+		theory, exact := ask(spec)
+		if got, want := float64(*theory.TestError), float64(exact.Error); math.Abs(got/want-1) > 1e-6 {
+			t.Errorf("%s: %v, exact fits %v", spec.Set.Name, got, want)
+		}
+	}
+	theory, exact := ask(specOf(load(t, "synthetic:rings,n=60"), loss.Hinge{C: 1}))
+	if off := math.Abs(float64(*theory.TestError - exact.Error)); off > 2.0/60 {
+		t.Errorf("hinge: off by %v", off)
 	}
 }

@@ -99,7 +99,7 @@ func (p *part) rowErrors(ctx context.Context, q *Question, f *report.Findings) (
 	if refined != nil {
 		r.exact = refined.Averages.In(p.model.Function)
 	}
-	r.theory = fits.OfTheory(p.solution, []loss.Test{p.study.Test}).In(p.model.Function)
+	r.theory = fits.OfTheory(p.solution, nil, []loss.Test{p.study.Test}).In(p.model.Function)
 	r.influence, r.uninfluenced = p.influence(ctx)
 	return r, nil
 }

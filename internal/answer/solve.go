@@ -81,6 +81,14 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 			int(max(0, min(100, done))), 100)
 	}
 	p.study.Progress(label, 0, 100)
+	if k, ok := q.Scheme.(resample.KFold); ok && k.Folds == k.N && q.Theory != No {
+		// Given that an example is left out, all others are there: for the square loss this is exact.
+		once := settings
+		once.From = nil
+		if p.left, err = p.model.Solve(ctx, resample.Bernoulli{Rate: 1}, once); err != nil {
+			return err
+		}
+	}
 	_, generated := q.Scheme.(resample.Generated)
 	if first := p.study.Solution; p.number > 0 && shares(p.model) && first != nil && !generated {
 		p.model = p.study.Model.Of(p.number) // whose rank may have been raised

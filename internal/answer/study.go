@@ -98,8 +98,9 @@ type part struct {
 	model    *model.Model
 	number   int
 	solution *solver.Solution
-	exact    Replicates // of exact fits, for quantiles and intervals
-	trained  *trained   // at new inputs; nil: predictions are the bootstrap's
+	left     *solver.Solution // given that an example is left out; nil: solution
+	exact    Replicates       // of exact fits, for quantiles and intervals
+	trained  *trained         // at new inputs; nil: predictions are the bootstrap's
 }
 
 // part is the part of function k.

@@ -232,6 +232,8 @@ func (j *judge) byTheory(ctx context.Context, m *model.Model, last **solver.Solu
 		scheme, err = resample.KFold{Folds: min(j.problem.Folds, n), N: n}, nil
 	case LeaveOneOut:
 		scheme, err = resample.KFold{Folds: n, N: n}, nil
+	case Plain632:
+		objective.Criterion = adjoint.Err632
 	case Plus632:
 		objective.Criterion = adjoint.Err632Plus
 	}

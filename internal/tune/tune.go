@@ -25,16 +25,17 @@ type By int
 const (
 	Folds       By = iota // error of cross-validation by the theory, averaged over all partitions of the data
 	LeftOut               // left-out error of the theory
+	Plain632              // .632 of the theory, see adjoint.Err632
 	Plus632               // .632+ of the theory, see adjoint.Err632Plus
 	LeaveOneOut           // mean leave-one-out loss
 	Evidence              // negative log marginal likelihood per example, for the square loss
 )
 
-var byNames = []string{"cv", "leftout", "632plus", "loo", "evidence"}
+var byNames = []string{"cv", "leftout", "632", "632plus", "loo", "evidence"}
 
 // words name the objectives in a sentence.
 var words = []string{"cross-validation by the theory", "left-out error of the theory",
-	".632+ of the theory", "leave-one-out error", "evidence"}
+	".632 of the theory", ".632+ of the theory", "leave-one-out error", "evidence"}
 
 func (b By) String() string { return byNames[b] }
 
@@ -56,7 +57,7 @@ type Problem struct {
 	Folds  int       // of By Folds; default DefaultFolds
 	Test   loss.Test // ignored by Evidence; default: square, or for labels zero-one
 	Scales Scales
-	// resampling of n examples, for LeftOut and Plus632; default: Poisson of ratio 1
+	// resampling of n examples, for LeftOut, Plain632 and Plus632; default: Poisson of ratio 1
 	Scheme func(n int) (resample.Scheme, error)
 }
 
@@ -323,8 +324,8 @@ func (p *Problem) Check() error {
 			"with the test loss square"
 	case p.By == LeaveOneOut && square && !test.Quadratic:
 		refused = fmt.Sprintf("exact leave-one-out is of the test loss square, not of %s", p.Test.Name())
-	case p.By == Plus632 && !test.Steps && !test.Quadratic:
-		refused = fmt.Sprintf("a smooth .632+ is for the test losses square and zero-one, not for %s: "+
+	case (p.By == Plain632 || p.By == Plus632) && !test.Steps && !test.Quadratic:
+		refused = fmt.Sprintf("a smooth .632 is for the test losses square and zero-one, not for %s: "+
 			"choose by cv or leftout", p.Test.Name())
 	case exact && p.Spec.Set.Weights != nil:
 		refused = "exact leave-one-out and the evidence are of examples without weights: choose by cv or " +

@@ -90,7 +90,7 @@ func TestGradient(t *testing.T) {
 			zeroOne, false, false},
 		{"hard", func(float64) loss.Loss { return loss.HardMargin{} }, poisson, zeroOne, false, false},
 		{"logistic", func(v float64) loss.Loss { return loss.Logistic{C: 2 * math.Exp(v)} }, poisson,
-			of(adjoint.Err632Plus, zeroOne), false, false},
+			of(adjoint.Err632, zeroOne), false, false},
 		{"eps, C", func(v float64) loss.Loss { return loss.EpsInsensitive{C: 3 * math.Exp(v), Epsilon: 0.2} },
 			poisson, square, false, false},
 		{"eps, epsilon",
@@ -98,7 +98,7 @@ func TestGradient(t *testing.T) {
 			poisson, of(adjoint.Err632Plus, square), true, false},
 		{"huber, C",
 			func(v float64) loss.Loss { return loss.Huber{C: 5 * math.Exp(v), Epsilon: 0.5} }, poisson,
-			of(adjoint.Err632Plus, square), false, false},
+			of(adjoint.Err632, square), false, false},
 		{"square, bias", noise, poisson, square, true, true},
 		{"hinge, bias", hinge, poisson, of(adjoint.Err632Plus, zeroOne), true, true},
 	} {

@@ -19,14 +19,15 @@ import (
 // Criterion is a criterion of model selection, a smooth function of the hyperparameters.
 type Criterion int
 
-// The criteria. The left-out error is the mean of Solution.LeftOut. .632+ combines it with an apparent error
-// as solver.Combine632 does, but the apparent error is the mean over resamples of the predictor's training
-// error, instead of the error of one fit to all data; the no-information error is of the same predictors.
-// Both follow from the same fixed point. For the zero-one loss they are probabilities, and so smooth; the
-// error of a fit is a count.
+// The criteria. The left-out error is the mean of Solution.LeftOut. .632 and .632+ combine it with an
+// apparent error as solver.Combine632 does, but the apparent error is the mean over resamples of the
+// predictor's training error, instead of the error of one fit to all data; the no-information error is of the
+// same predictors. Both follow from the same fixed point. For the zero-one loss they are probabilities, and
+// so smooth; the error of a fit is a count.
 const (
 	LeftOutError Criterion = iota
 	Err632Plus
+	Err632
 )
 
 // Objective is a criterion and its test loss.
@@ -115,7 +116,7 @@ func (r *readout) combine(mean averages) (value float64, slope averages) {
 	apparent := (mean.all - r.absent*mean.leftOut) / (1 - r.absent)
 	value = 0.368*apparent + 0.632*mean.leftOut
 	byLeftOut, byApparent, byShuffled := 0.632, 0.368, 0.0
-	if above := math.Min(mean.leftOut, mean.shuffled) - apparent; above > 0 {
+	if above := math.Min(mean.leftOut, mean.shuffled) - apparent; above > 0 && r.Criterion == Err632Plus {
 		// .632+ = .632 + 0.368 0.632 above^2/q,  q = gap - 0.368 above,  gap = shuffled - apparent
 		gap := mean.shuffled - apparent
 		q := gap - 0.368*above

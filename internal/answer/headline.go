@@ -265,6 +265,9 @@ func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err er
 // over folds (addSpread), of the groups, and of losses without a bound of their law.
 func (x *risk) degrees(set *dataset.Set, unbounded bool) float64 {
 	freedom := cmp.Or(x.freedom, math.Inf(1))
+	if x.inner != nil {
+		freedom = min(freedom, calibration.NestedFreedom)
+	}
 	if set.Groups != nil {
 		units := calibration.Effective(set.N(), set.Weights, set.Groups)
 		freedom = math.Min(freedom, math.Max(1, units-1))

@@ -118,8 +118,14 @@ func (x *risk) average(set *dataset.Set, folds [][]int, each int, losses [][]flo
 	}
 	var nested []calibration.Nested
 	for first := 0; first < len(folds); first += each {
-		nested = append(nested, nestedOf(set, folds[first:][:each], losses[first:][:each],
-			x.inner[first:][:each], x.se))
+		of := folds[first:][:each]
+		n := nestedOf(set, of, losses[first:][:each], x.inner[first:][:each], x.se)
+		if len(folds) > each {
+			others := x.others(of, losses[first:][:each], len(folds)/each)
+			n.Naive = x.spread(others)
+			n.Others = steadyOf(set, of, others, n.Naive)
+		}
+		nested = append(nested, *n)
 	}
 	if x.se, x.fall = calibration.NestedError(nested, x.se); set.Groups != nil {
 		x.fall = 0 // few groups know it badly, and cut at 0 it is too much
@@ -135,11 +141,34 @@ func weightOf(set *dataset.Set) float64 {
 	return floats.Sum(set.Weights)
 }
 
+// others are the mean losses of the rows by the partitions other than one, with its folds and losses.
+func (x *risk) others(folds [][]int, losses [][]float64, partitions int) []float64 {
+	others, count := slices.Clone(x.each), float64(partitions)
+	for j, rows := range folds {
+		for k, i := range rows {
+			others[i] = (count*x.each[i] - losses[j][k]) / (count - 1)
+		}
+	}
+	return others
+}
+
+// steadyOf are the means of the folds of a partition of losses that do not depend on the folds.
+func steadyOf(set *dataset.Set, folds [][]int, each []float64, se float64) *calibration.Nested {
+	losses := make([][]float64, len(folds))
+	for j, rows := range folds {
+		for _, i := range rows {
+			losses[j] = append(losses[j], each[i])
+		}
+	}
+	return nestedOf(set, folds, losses, slices.Repeat([][][]float64{losses}, len(folds)), se)
+}
+
 // nestedOf are the means of the folds of one partition, given the losses of each fold, and inner by fold and
 // other fold. A fold has too few groups for a variance over them: all folds have the one of se, the standard
 // error of all rows.
 func nestedOf(set *dataset.Set, folds [][]int, outer [][]float64, inner [][][]float64, se float64) (
-	n calibration.Nested) {
+	n *calibration.Nested) {
+	n = &calibration.Nested{}
 	weights := make([][]float64, len(folds))
 	for j, rows := range folds {
 		for _, i := range rows {

@@ -229,7 +229,7 @@ func TestNestedByHand(t *testing.T) {
 	want := math.Sqrt(0.9 * math.Max(0, square-variance))
 	var nested []calibration.Nested
 	for first := 0; first < len(folds); first += each {
-		nested = append(nested, nestedOf(set, folds[first:][:each], outer[first:][:each],
+		nested = append(nested, *nestedOf(set, folds[first:][:each], outer[first:][:each],
 			inner[0][first:][:each], 0))
 	}
 	if got, _ := calibration.NestedError(nested, want/2); math.Abs(got-want) > 1e-12 {

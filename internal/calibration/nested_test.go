@@ -3,7 +3,10 @@ package calibration
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // TestShareInterval: intervals of error rates hold the probability in about their level of draws of n rows,
@@ -78,6 +81,39 @@ func TestNestedFall(t *testing.T) {
 	se, fall := NestedError([]Nested{n, n}, 0.1)
 	if off := at(1) - fall - at(0); math.Abs(off) > 1e-12 || se != 0.1 {
 		t.Errorf("all rows are off by %v, standard error %v", off, se)
+	}
+}
+
+// TestNestedControl: losses that do not depend on the folds have the mean square K/(K-1) naive^2 over random
+// partitions; where the rows have the same losses in all partitions, the standard error is the one over them.
+func TestNestedControl(t *testing.T) {
+	const folds, rows, draws = 10, 60, 4000
+	rng := rand.New(rand.NewPCG(3, 4))
+	losses := make([]float64, rows)
+	for i := range losses {
+		losses[i] = math.Pow(rng.NormFloat64(), 2)
+	}
+	se, _ := StandardError(losses, nil, nil)
+	naive, mean, n := float64(se), 0.0, Nested{}
+	for range draws {
+		n = Nested{Naive: naive}
+		n.Share = slices.Repeat([]float64{1.0 / folds}, folds)
+		rng.Shuffle(rows, func(i, j int) { losses[i], losses[j] = losses[j], losses[i] })
+		for j := range folds {
+			of := losses[j*rows/folds : (j+1)*rows/folds]
+			over, _ := StandardError(of, nil, nil)
+			n.Outer, n.Variance = append(n.Outer, stat.Mean(of, nil)), append(n.Variance, float64(over*over))
+		}
+		n.Inner = slices.Repeat([][]float64{n.Outer}, folds)
+		mean += n.square() / draws
+	}
+	if want := naive * naive * folds / (folds - 1); math.Abs(mean-want) > 0.05*want {
+		t.Errorf("mean square %v of partitions, want %v", mean, want)
+	}
+	others := n
+	n.Others = &others
+	if se, _ := NestedError([]Nested{n}, naive/2); math.Abs(se-naive) > 1e-12 {
+		t.Errorf("standard error %v, over the rows %v", se, naive)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -349,40 +347,28 @@ func TestDefaultCases(t *testing.T) {
 	}
 }
 
-// TestFastestBaseline: whatever the engine of the theory, a row has the same baseline within a factor of
-// 1.5, and it is as fast as retraining by the fastest method; fits on a factor, which are slower here, do
-// not slow it down. The ratios are the least of several tries; a short run has one, and looks at no clock.
-func TestFastestBaseline(t *testing.T) {
-	resamples, tries := 16, 100
-	if testing.Short() {
-		tries = 1
-	}
+// TestWays: whatever the engine of the theory, fits one by one are the trainer's of support vectors on the
+// whole kernel matrix, and others are in blocks.
+func TestWays(t *testing.T) {
 	set := testutil.Must(dataset.Load("synthetic:rings,n=200", dataset.Options{}))(t)
 	spec := model.Spec{Set: set, Standardize: true, Loss: loss.Hinge{C: 1}, Bias: true}
-	m, least := testutil.Must(model.Build(t.Context(), spec))(t), map[string]float64{}
-	note := func(name string, seconds float64) {
-		if old, ok := least[name]; !ok || seconds < old {
-			least[name] = seconds
-		}
-	}
-	off := 0.0 // largest factor between the three
-	for try := 0; try < min(3, tries) || try < tries && off > 1.5; try++ {
-		for _, storage := range []model.Storage{model.Exact, model.LowRank} {
-			spec.Storage = storage
-			r := compared(t, Settings{Resamples: resamples, Workers: 1}, Case{Spec: spec})[0]
-			if r.Engine != storage.String() || r.Baseline == "erm" {
-				t.Fatalf("%s engine: theory on %s, baseline %s", storage, r.Engine, r.Baseline)
+	found := map[model.Storage]string{}
+	for _, storage := range []model.Storage{model.Exact, model.LowRank} {
+		spec.Storage = storage
+		x := testutil.Must(experiments([]Case{{Spec: spec}}, Settings{Scheme: "poisson", Ratios: []float64{1},
+			Resamples: 4, Workers: 1}))(t)[0]
+		testutil.Check(t, x.build(t.Context()))
+		testutil.Check(t, x.buildTrained(t.Context()))
+		for _, w := range testutil.Must(x.ways(t.Context()))(t) {
+			if w.single {
+				found[storage] += w.name + " " + w.engine
+			} else if w.name == "blocks" { // and LIBSVM, if it is there
+				found[storage] += ", blocks"
 			}
-			note(storage.String(), r.Fits200S/200)
 		}
-		r := testutil.Must(model.Retrain(t.Context(), m, model.Single, resample.Poisson{Ratio: 1},
-			model.RetrainSettings{Settings: fits.Settings{Resamples: resamples, Workers: 1}}))(t)
-		note("retrain", r.Stats.Elapsed.Seconds()/float64(resamples))
-		all := slices.Collect(maps.Values(least))
-		off = slices.Max(all) / slices.Min(all)
 	}
-	if off > 1.5 && !testing.Short() {
-		t.Errorf("seconds a resample: %v", least)
+	if want := "svm exact, blocks"; found[model.Exact] != want || found[model.LowRank] != want {
+		t.Errorf("ways by the engine of the theory: %v", found)
 	}
 }
 

@@ -30,7 +30,7 @@ type options struct {
 	read            dataset.Options // without the target and the next two
 	target          string
 	missing, unseen string
-	sample          flags.Count // all: no sample
+	sample          flags.Count // its word is all: no sample
 
 	losses                           []string // losses that the command trains; nil: all
 	loss, classWeight, multiclass    string
@@ -52,7 +52,7 @@ type options struct {
 	ratio            float64
 	ratios           []float64
 	folds            int
-	blocks, cvFolds  flags.Count       // auto; loo
+	blocks, cvFolds  flags.Count       // their words are auto and loo
 	how              answer.Retraining // without the scheme and what is asked
 	cv               answer.Validation // repeats and permutations
 	nested           bool

@@ -93,7 +93,7 @@ func allCommands() []*command {
 			takes: slices.Concat(problemNames, choiceNames, []string{"groups", "multiclass", "sample", "seed",
 				"test-loss", "csv", "judge"})},
 		{name: "loo", run: runLOO, losses: []string{"hard", "hinge", "square"},
-			takes: without("epsilon", problemNames, choiceNames, []string{"method/loo", "sample"})},
+			takes: without("epsilon", problemNames, choiceNames, []string{"method/loo", "sample", "csv"})},
 		{name: "grid", run: runGrid, out: ", grid.csv",
 			takes: slices.Concat(theoryNames, []string{"over/grid", "by", "ratio", "scheme", "groups",
 				"level", "verbose"}),

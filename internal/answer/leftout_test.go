@@ -13,6 +13,7 @@ import (
 
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
+	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/internal/testutil"
@@ -442,5 +443,68 @@ func TestFoldsOfOne(t *testing.T) {
 	theory, exact := ask(specOf(load(t, "synthetic:rings,n=60"), loss.Hinge{C: 1}))
 	if off := math.Abs(float64(*theory.TestError - exact.Error)); off > 2.0/60 {
 		t.Errorf("hinge: off by %v", off)
+	}
+}
+
+// TestDualWeights: what svm_light's -a prints. The weights and slacks of the model of all rows are those of
+// its dual: f = sum_j a_j y_j K_ij + b has y_i f_i = 1 - xi_i where a_i > 0 is below C or xi_i > 0, and
+// sum a_i y_i = 0; every left-out error has a bound of 1 or more; the left-out margin is the one by a model
+// of the other rows; the rows that train lists have these weights.
+func TestDualWeights(t *testing.T) {
+	const c, n = 1.5, 60
+	set := load(t, "sonar")
+	var rows []int
+	for i := range n {
+		rows = append(rows, i*3)
+	}
+	spec := specOf(set.Subset(rows), loss.Hinge{C: c})
+	spec.Kernel.Gamma = 0.3
+	s := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+	a := testutil.Must(s.LeaveOneOut(t.Context(), leaveout.Settings{Method: leaveout.Exact}))(t)
+	p, m := a.Points, s.Model
+	_, r, err := s.TrainBy(t.Context(), answer.Training{Tolerance: 1e-6, Bare: true})
+	testutil.Check(t, err)
+	listed := make([]float64, n)
+	for k, row := range r.Support.Rows {
+		listed[row-1] = r.Support.Alpha[k]
+		if math.Abs(r.Support.Slack[k]-p.Slack[row-1]) > 1e-4 {
+			t.Errorf("row %d: slack %v, of loo %v", row, r.Support.Slack[k], p.Slack[row-1])
+		}
+	}
+	var bias, sum float64
+	f := make([]float64, n)
+	for i := range n {
+		for j := range n {
+			f[i] += p.Alpha[j] * m.Y[j] * m.Gram().At(m.Site[i], m.Site[j])
+		}
+		if sum += p.Alpha[i] * m.Y[i]; p.Alpha[i] > 1e-4 && p.Alpha[i] < c-1e-4 {
+			bias = m.Y[i] - f[i]
+		}
+	}
+	if math.Abs(sum) > 1e-6 {
+		t.Errorf("sum of a y is %v", sum)
+	}
+	for i := range n {
+		margin := m.Y[i] * (f[i] + bias)
+		if math.Abs(math.Max(0, 1-margin)-p.Slack[i]) > 1e-4 || p.Slack[i] > 1e-4 && p.Alpha[i] < c-1e-6 ||
+			p.Alpha[i] == 0 && margin < 1-1e-4 {
+			t.Errorf("row %d: a %v, slack %v, y f %v", i, p.Alpha[i], p.Slack[i], margin)
+		}
+		if math.Abs(listed[i]-p.Alpha[i]) > 1e-3 {
+			t.Errorf("row %d: a %v, train lists %v", i, p.Alpha[i], listed[i])
+		}
+		if p.Error[i] == 1 && p.Bound[i] < 1 {
+			t.Errorf("row %d: an error of bound %v", i, p.Bound[i])
+		}
+		if i%10 != 0 {
+			continue
+		}
+		others := spec
+		others.Set = spec.Set.Subset(slices.Delete(every(1, n), i, i+1))
+		trained := testutil.Must(answer.Train(t.Context(), build(t, others)))(t)
+		left := testutil.Must(trained.Predict(spec.Set))(t)
+		if math.Abs(m.Y[i]*left[i]-p.Margin[i]) > 1e-2 {
+			t.Errorf("row %d: left-out margin %v, of a model without it %v", i, p.Margin[i], m.Y[i]*left[i])
+		}
 	}
 }

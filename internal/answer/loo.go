@@ -123,7 +123,11 @@ func leaveOutLabels(ctx context.Context, p *part, methods []leaveout.Settings, p
 	// a high bound does not mean worse than a constant
 	if shown.Status != leaveout.Cancelled && shown.Method != leaveout.XiAlpha {
 		judgeLeftOut(p, a, loss.ZeroOne{}, shown.Error, shown.Loss)
+		a.Points.Margin = shown.Margin
+	} else {
+		a.Points = &report.Points{Names: p.model.Set.RowNames}
 	}
+	a.Points.Alpha, a.Points.Slack, a.Points.Bound = shown.Alpha, shown.Slack, shown.Bound
 	return nil
 }
 

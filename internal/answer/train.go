@@ -128,6 +128,7 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 		}
 		if fit != nil && fit.SVM != nil && !s.several() {
 			r.Bounded, r.Violation = &fit.SVM.Bounded, report.NumberOf(fit.SVM.Violation)
+			r.Support = supportOf(p.model, fit.SVM)
 		}
 		r.SupportVectors += len(one.Weight)
 		one.Loss = r.Subject.Loss
@@ -158,6 +159,22 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 		r.Apparent = *in.TestError
 	}
 	return first, r, nil
+}
+
+// supportOf are the rows of a model with a dual weight.
+func supportOf(m *model.Model, fit *svm.Result) *report.Support {
+	s := &report.Support{}
+	for i, alpha := range fit.Alpha {
+		if alpha == 0 {
+			continue
+		}
+		s.Rows, s.Alpha = append(s.Rows, i+1), append(s.Alpha, alpha)
+		s.Slack = append(s.Slack, math.Max(0, 1-m.Y[i]*fit.F[m.Site[i]]))
+		if m.Set.RowNames != nil {
+			s.Names = append(s.Names, m.Set.RowNames[i])
+		}
+	}
+	return s
 }
 
 // addLeftOut adds the calibration of intervals, probabilities and sets to the predictors of all functions:

@@ -86,6 +86,9 @@ type Result struct {
 	// Margin is y_i f_-i as retrained or approximated, NaN if a bound decided; for XiAlpha it is y_i f_i of
 	// the training on all examples.
 	Margin []float64
+	// Alpha and Slack are the dual weights a_i and the slacks xi_i of the training on all examples, and Bound
+	// is 2 a_i R^2 + xi_i, at least 1 for every error (Joachims' lemma).
+	Alpha, Slack, Bound []float64
 	// Ties are the examples, from 0, with |f_-i| < 1e-3 in Margin.
 	Ties []int
 	// Retrained counts trainings without an example, Skipped the examples that needed none.

@@ -21,9 +21,19 @@ type Training struct {
 	Violation  *Number     `json:"violation,omitempty"`
 	Threshold  *Number     `json:"threshold,omitempty"` // see Answer
 	Status     string      `json:"status"`
+	Support    *Support    `json:"support,omitempty"`    // of a margin loss
 	Perceptron *Perceptron `json:"perceptron,omitempty"` // nil for a support vector classifier
 	*Headline
 	Outcome
+}
+
+// Support are the rows with a weight, by number from 1 and, if the file has them, by name: their dual weights
+// and slacks max(0, 1 - y f).
+type Support struct {
+	Rows  []int    `json:"rows"`
+	Names []string `json:"names,omitempty"`
+	Alpha Numbers  `json:"alpha"`
+	Slack Numbers  `json:"slack"`
 }
 
 // Perceptron describes a run of the perceptron.

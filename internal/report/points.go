@@ -31,9 +31,15 @@ type Points struct {
 	MeanSE     Numbers `json:"mean_se,omitempty"`
 	VarianceSE Numbers `json:"variance_se,omitempty"`
 	SD         Numbers `json:"sd,omitempty"`
-	Bias       Numbers `json:"bias,omitempty"` // of generated targets: Mean minus the generating prediction
-	Lower      Numbers `json:"lower,omitempty"`
-	Upper      Numbers `json:"upper,omitempty"`
+	// of loo: dual weights and slacks of the training on all rows, 2 a R^2 + xi, and left-out y f, NaN where
+	// bounds decide without it
+	Alpha  Numbers `json:"alpha,omitempty"`
+	Slack  Numbers `json:"slack,omitempty"`
+	Bound  Numbers `json:"bound,omitempty"`
+	Margin Numbers `json:"margin,omitempty"`
+	Bias   Numbers `json:"bias,omitempty"` // of generated targets: Mean minus the generating prediction
+	Lower  Numbers `json:"lower,omitempty"`
+	Upper  Numbers `json:"upper,omitempty"`
 	// Out of bag: mean prediction over the resamples that leave an example out, and the fraction of positive
 	// ones; Vote is that fraction over all resamples.
 	OOBMean Numbers `json:"oob_mean,omitempty"`
@@ -88,7 +94,9 @@ func (t *Target) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, either[any](strings.Contains(string(text), `"`), &t.Classes, &t.Numbers))
 }
 
-func (p *Points) count() int { return max(len(p.Mean), len(p.Prediction), len(p.Class)) }
+func (p *Points) count() int {
+	return max(len(p.Mean), len(p.Prediction), len(p.Class), len(p.Error), len(p.Alpha))
+}
 
 // rowName is the name of a row as a cell, or its number from 1.
 func rowName(names []string, row int) string {
@@ -156,6 +164,10 @@ func (p *Points) table(positive string, newRows, brief bool, format func(float64
 		quantiles()
 		return t
 	}
+	add("alpha", p.Alpha)
+	add("slack", p.Slack)
+	add("bound", p.Bound)
+	add("margin", p.Margin)
 	add("variance", p.Variance)
 	add("mean_se", p.MeanSE)
 	add("variance_se", p.VarianceSE)

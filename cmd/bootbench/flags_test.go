@@ -24,8 +24,9 @@ var changing = map[string]string{
 	"test-loss": "absolute", "metrics": "all", "ratio": "0.6", "scheme": "multinomial", "level": "0.6",
 	"quantiles": "0.2", "sample": "20", "multiclass": "ovo", "interval": "estimator", "residuals": "plain",
 	"repeats": "2", "blocks": "2", "permutations": "3", "resamples": "11", "accuracy": "1%", "by": "leftout",
-	"chosen": "gamma", "judge": "cost:1,5", "roc": "true", "loo/method": "exact", "train/tol": "0.3",
-	"no-points": "true", "no-standardize": "true", "no-normalize-target": "true", "nested": "true",
+	"chosen": "gamma", "tune-rows": "50", "judge": "cost:1,5", "roc": "true", "loo/method": "exact",
+	"train/tol": "0.3", "no-points": "true", "no-standardize": "true",
+	"no-normalize-target": "true", "nested": "true",
 	"refit-preprocessing": "true", "ard": "true", "no-header": "true", "bias": "true",
 	"no-bias": "true",
 }
@@ -39,10 +40,10 @@ var holding = map[string][]string{
 }
 
 // conditional are flags that matter where something happens that need not: where the engine is of low rank,
-// where resamples do not reach an accuracy, where the choice of a model makes its errors too small and
-// would not be made again anyway. One value of by is the line's.
-var conditional = []string{"rank-tol", "rank-error", "accuracy", "grid/by", "predict/chosen", "train/chosen",
-	"tune/nested"}
+// where resamples do not reach an accuracy, where a search has more rows, where the choice of a model makes
+// its errors too small and would not be made again anyway. One value of by is the line's.
+var conditional = []string{"rank-tol", "rank-error", "accuracy", "tune-rows", "grid/by", "predict/chosen",
+	"train/chosen", "tune/nested"}
 
 // TestFlagsHaveEffects: each flag of each command about DATA, with another value than the default, changes
 // the answer, or is refused with status 2, for numbers, two classes, three classes and several targets.

@@ -69,6 +69,7 @@ type options struct {
 	method, replicates, inputs, model, csv string
 	format, exportName                     string
 	ard, long                              bool
+	tuneRows                               int
 	journal                                string
 	shard                                  part
 }
@@ -122,6 +123,7 @@ func (o *options) declare() {
 	o.Number(&c.Constant, "constant", 0, large)
 	o.Number(&c.Jitter, "jitter", 0, large)
 	o.Switch(&o.ard, "ard")
+	o.Whole(&o.tuneRows, "tune-rows", tune.DefaultRows, flags.Range{From: 50, To: 1e5})
 
 	o.Group("Data")
 	r := &o.read

@@ -77,7 +77,7 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice) {
 	var settings tune.Settings
 	if a.tasks.Journal != nil && a.command.name == "tune" {
 		law := steps.Must(p.Scheme(p.Spec.Set.N()))
-		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), p.Spec.Measure.String())
+		key := p.Spec.Key(law, "tune", p.By, p.Over, p.Test.Name(), p.Spec.Measure.String(), p.Rows)
 		settings.Do = func(name string, compute func() (tune.Part, error)) (part tune.Part, err error) {
 			err = steps.Run(func() {
 				a.tasks.doAll("the search's "+name, keyOf(key, name), &part,
@@ -182,6 +182,7 @@ func (o *options) search(set *dataset.Set) *tune.Problem {
 	if o.Given("folds") {
 		p.Folds = o.folds
 	}
+	p.Rows = o.tuneRows
 	p.Over = o.tuneAxes(&p.Spec)
 	if loss.TraitsOf(p.Spec.Loss).Quadratic && !o.Given("noise") &&
 		!slices.ContainsFunc(p.Over, func(a tune.Axis) bool { return a.Name == "noise" }) {

@@ -25,7 +25,7 @@ func narrow(ctx context.Context, p *Problem, r *Result) {
 			widths = append(widths, h)
 		}
 	}
-	if set.N() <= 2*examples || p.By != Folds || set.Groups != nil || len(widths) == 0 ||
+	if set.N() <= 2*cmp.Or(p.Rows, DefaultRows) || p.By != Folds || set.Groups != nil || len(widths) == 0 ||
 		r.Spec.Kernel.Kind == kernel.Precomputed || !loss.TraitsOf(r.Spec.Loss).Quadratic ||
 		!set.AreNumbers() {
 		return

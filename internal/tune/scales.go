@@ -147,8 +147,8 @@ func byObjective(one, each *Result) (times float64, better, known bool) {
 func timesBetter(ctx context.Context, p Problem, one *Result, settings Settings) (float64, error) {
 	const fewRows = 200
 	set, test, folds := one.Spec.Set, cmp.Or(p.Test, model.DefaultTest(one.Spec.Set)), DefaultFolds
-	if set.N() > examples {
-		set = set.Subset(representative(set, examples))
+	if rows := cmp.Or(p.Rows, DefaultRows); set.N() > rows {
+		set = set.Subset(representative(set, rows))
 	}
 	if set.N() <= fewRows {
 		folds *= 2

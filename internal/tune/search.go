@@ -28,8 +28,8 @@ const (
 	// sooner multiplies the tolerance for the zero-one loss, whose standard error over 500 examples is a
 	// tenth of it.
 	sooner = 10
-	// gridExamples is the largest number of examples for the grid, examples that for the descent.
-	gridExamples, examples = 300, 500
+	// The grid takes at most gridFraction of the examples that the descent takes, Problem.Rows.
+	gridFraction = 0.6
 )
 
 // search is a Run in progress.
@@ -157,7 +157,7 @@ func (s *search) set(spec *model.Spec, values []float64) (err error) {
 // solve starts from the last; the other axes are parallel.
 func (s *search) judgeGrid(ctx context.Context) {
 	chains := slices.Collect(slices.Chunk(s.cells(), s.lengths[len(s.lengths)-1]))
-	spec, judged := s.subset(gridExamples), make([][]Evaluation, len(chains))
+	spec, judged := s.subset(int(gridFraction*float64(s.problem.Rows))), make([][]Evaluation, len(chains))
 	blas.SingleThreaded(func() {
 		linalg.Parallel(len(chains), func(chain int) {
 			j := &judge{problem: &s.problem, tolerance: tolerance}
@@ -269,7 +269,7 @@ type descent struct {
 // descend runs L-BFGS from an evaluation, on the objective relative to its value there: limits on the
 // objective and its gradient do not depend on the units of the targets. Evaluations are kept however it ends.
 func (s *search) descend(ctx context.Context, from Evaluation) {
-	d := &descent{search: s, ctx: ctx, spec: s.subset(examples), unit: cmp.Or(from.Value, 1),
+	d := &descent{search: s, ctx: ctx, spec: s.subset(s.problem.Rows), unit: cmp.Or(from.Value, 1),
 		judge: &judge{problem: &s.problem, tolerance: tolerance / 10}}
 	z := make([]float64, len(s.spans))
 	for k, at := range s.spans {

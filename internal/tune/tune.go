@@ -57,6 +57,7 @@ type Problem struct {
 	Folds  int       // of By Folds; default DefaultFolds
 	Test   loss.Test // ignored by Evidence; default: square, or for labels zero-one
 	Scales Scales
+	Rows   int // that judge a model at most, a fixed random part; default DefaultRows
 	// resampling of n examples, for LeftOut, Plain632 and Plus632; default: Poisson of ratio 1
 	Scheme func(n int) (resample.Scheme, error)
 }
@@ -79,6 +80,9 @@ func (s *Settings) do(name string, compute func() (Part, error)) (Part, error) {
 	}
 	return s.Do(s.before+name, compute)
 }
+
+// DefaultRows is the default of Problem.Rows. A solve takes some Rows^3 operations.
+const DefaultRows = 500
 
 // DefaultFolds is the default of Problem.Folds, the best in doc/tuning.md.
 const DefaultFolds = 5
@@ -174,7 +178,7 @@ func (s *search) choose(ctx context.Context) (err error) {
 		}
 		r.Spec.Chosen = chosen(&r.Spec, r.Over)
 		on := r.Spec
-		on.Set = s.subset(examples).Set
+		on.Set = s.subset(s.problem.Rows).Set
 		if err = cmp.Or(err, canTrain(ctx, on)); err == nil || ctx.Err() != nil {
 			return nil
 		}
@@ -296,7 +300,7 @@ func (p *Problem) complete() error {
 	if p.Scheme == nil {
 		p.Scheme = func(int) (resample.Scheme, error) { return resample.Poisson{Ratio: 1}, nil }
 	}
-	p.Folds = min(cmp.Or(p.Folds, DefaultFolds), spec.Set.N())
+	p.Folds, p.Rows = min(cmp.Or(p.Folds, DefaultFolds), spec.Set.N()), cmp.Or(p.Rows, DefaultRows)
 	if err := p.Check(); err != nil {
 		return err
 	}

@@ -131,10 +131,13 @@ func values(over []model.Hyperparameter, spec *model.Spec) (all []float64) {
 // TestPart: the models of a large set are judged on a part of it, the grid's on a smaller one.
 func TestPart(t *testing.T) {
 	p := regression(t, "synthetic:friedman1,n=451", Evidence)
-	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
-	if got := r.Path[len(r.Path)-1].Examples; r.Path[0].Examples != gridExamples || got != 451 ||
-		r.Spec.Set.N() != 451 {
-		t.Errorf("first on %d, last on %d", r.Path[0].Examples, got)
+	for rows, want := range map[int][2]int{0: {300, 451}, 200: {120, 200}, 700: {420, 451}} {
+		p.Rows = rows
+		r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
+		got := [2]int{r.Path[0].Examples, r.Path[len(r.Path)-1].Examples}
+		if got != want || r.Spec.Set.N() != 451 {
+			t.Errorf("at most %d rows: the grid and the descent on %d", rows, got)
+		}
 	}
 }
 

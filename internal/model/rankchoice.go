@@ -45,6 +45,7 @@ type rankChoice struct {
 	settings solver.Settings // From is the last solution
 	seen     []rankedAnswer  // by rising rank
 	residual []float64       // of the last factor
+	settled  bool            // an answer was accepted
 	cause    error
 }
 
@@ -118,8 +119,8 @@ func (c *rankChoice) look(ctx context.Context, factor *linalg.LowRankPlusDiag, h
 	}
 	c.seen = append(c.seen, at)
 	if rank := c.lowest(false); rank > 0 {
-		k := c.at(ctx, factor, rank)
-		return c.judge(k) <= accepted*c.goal || c.cause != nil
+		c.settled = c.judge(c.at(ctx, factor, rank)) <= accepted*c.goal
+		return c.settled || c.cause != nil
 	}
 	return judgedRank(at.rank, false) >= highest
 }
@@ -225,17 +226,20 @@ func (c *rankChoice) lowest(exact bool) int {
 func (c *rankChoice) choose(ctx context.Context, factor *linalg.LowRankPlusDiag,
 	highest int, exact bool) (at rankedAnswer, found bool) {
 	c.at(ctx, factor, factor.Rank())
-	top := min(highest, judgedRank(factor.Rank(), exact))
-	rank := c.lowest(exact)
-	if found = rank > 0 && rank <= highest; !found {
-		rank = min(highest, factor.Rank())
+	top := judgedRank(factor.Rank(), exact)
+	if rank := c.lowest(exact); !c.settled && rank > 0 {
+		c.at(ctx, factor, rank)
 	}
-	k := c.at(ctx, factor, rank)
-	c.judge(k)
-	if at = c.seen[k]; rank > top { // without a reference
-		at.error = 0
+	for i, seen := range c.seen {
+		if c.judge(i) <= accepted*c.goal && seen.rank <= min(top, highest) {
+			return c.seen[i], true
+		}
 	}
-	return at, found && at.error <= accepted*c.goal || exact && rank == factor.Rank()
+	k := c.at(ctx, factor, min(highest, factor.Rank()))
+	if c.judge(k); c.seen[k].rank > top { // without a reference
+		c.seen[k].error = 0
+	}
+	return c.seen[k], exact && c.seen[k].rank == factor.Rank()
 }
 
 // start is a start of solves on a factor of all sites: each site's cavity has the variance that it left out,

@@ -167,7 +167,7 @@ func ExampleMeasure() {
 	fmt.Printf("a new row costs %.2f (%.2f to %.2f); +1 from a probability of %.2f on\n", cost.Value,
 		cost.Lower, cost.Upper, e.Threshold)
 	// Output:
-	// a new row costs 0.40 (0.21 to 0.73); +1 from a probability of 0.20 on
+	// a new row costs 0.41 (0.24 to 0.70); +1 from a probability of 0.20 on
 }
 
 // Which columns matter: how much higher the error is without each, with 95% intervals.
@@ -186,12 +186,12 @@ func ExampleColumns() {
 			c.Without.Upper, c.Permuted.Value)
 	}
 	// Output:
-	// x4: 8.3 (5.0 to 11.7), permuted 10.5
-	// x1: 8.1 (2.9 to 13.4), permuted 9.1
-	// x2: 4.7 (-1.2 to 10.6), permuted 6.8
-	// x5: 1.8 (-3.6 to 7.2), permuted 3.3
-	// x3: 0.8 (-0.4 to 1.9), permuted 0.9
-	// x6: 0.0 (-1.3 to 1.3), permuted 1.1
+	// x4: 8.3 (1.3 to 15.4), permuted 10.5
+	// x1: 8.1 (3.7 to 12.5), permuted 9.1
+	// x2: 4.7 (0.4 to 9.0), permuted 6.8
+	// x5: 1.8 (-2.1 to 5.7), permuted 3.3
+	// x3: 0.8 (-1.2 to 2.7), permuted 0.9
+	// x6: 0.0 (-1.5 to 1.5), permuted 1.1
 }
 
 // The classes that the labels of new rows are among in nine of ten cases.

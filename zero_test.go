@@ -70,7 +70,7 @@ var publicFunctions = []any{
 	train.Default[int], train.Room, train.Until, machine.For,
 	erm.NewTrainer, gp.Evidence, gp.FitByEngine, gp.FitFull, gp.LeaveOneOut, gp.NewEP, gp.NewInverse,
 	gp.NewLeftOut, gp.NewTrainer,
-	svm.Box, svm.BoxesWithout, svm.NewRows, svm.NewTrainer, svm.TrainPerceptron,
+	svm.Box, svm.BoxesWithout, svm.NewRows, svm.NewTrainer, svm.TrainPerceptron, svm.TrainPrimal,
 }
 
 // publicTypes are the types that no signature of these leads to, and the types of internal packages that the
@@ -102,7 +102,7 @@ var mayPanic = regexp.MustCompile(strings.Join([]string{
 	`^solver\.(Solution\.(Distribution|InputDim)|Combine632|Is632Applicable)$`,
 	`^resample\.Prob(Zero|Absent)$`,
 	// Fields must be set: what takes a scheme or a loss checks it.
-	`^train/svm\.(BoxesWithout|NewTrainer|TrainPerceptron)$`, `^train/(erm|gp|svm)\.\w+\.`,
+	`^train/svm\.(BoxesWithout|NewTrainer|TrainPerceptron|TrainPrimal)$`, `^train/(erm|gp|svm)\.\w+\.`,
 	`^resample\.\w+\.(Alternatives|Draw|Fit|Period|Targets|Tested)$`, `^resample\.Designed\.`,
 	`^loss\.\w+\.Prox$`,
 }, "|"))

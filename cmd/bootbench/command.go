@@ -104,7 +104,7 @@ func allCommands() []*command {
 				"tune-rows", "test-loss", "groups", "verbose", "level", "nested/error", "judge"})},
 		{name: "train", run: runTrain, losses: append(loss.Names(), perceptronLoss),
 			takes: slices.Concat(problemNames, choiceNames, []string{"model/train", "format", "tol/train",
-				"tune-rows", "groups", "multiclass", "sample", "seed", "judge", "no-error"})},
+				"tune-rows", "groups", "multiclass", "sample", "seed", "judge", "no-error", "passes"})},
 		{name: "datasets", group: "files", run: runDatasets, out: "-", takes: []string{"export"}},
 		{name: "merge", group: "files", run: runMerge, out: ", what the command writes there"},
 		{name: "info", group: "files", run: runInfo, out: "-"},

@@ -66,6 +66,7 @@ type options struct {
 
 	over, models, chosen                   []string
 	sizes                                  []int
+	passes                                 int
 	method, replicates, inputs, model, csv string
 	format, exportName                     string
 	ard, long                              bool
@@ -185,6 +186,7 @@ func (o *options) declare() {
 	o.Number(&o.asked.Solve.Tolerance, "tol", solver.DefaultTolerance, flags.Inside(0, 1))
 	o.Whole(&o.asked.Solve.MaxSweeps, "max-sweeps", solver.DefaultMaxSweeps, flags.AtLeast(1))
 	o.Number(&o.asked.Solve.Tolerance, "tol/train", svm.DefaultTolerance, flags.Inside(0, 1))
+	o.Whole(&o.passes, "passes", answer.DefaultPasses, flags.AtLeast(1))
 	o.Add("over/grid", func(name, help string) { o.StringArrayVar(&o.over, name, nil, help) })
 	o.List(&o.over, "over/tune")
 	flags.Named(o.Set, &o.by, "by",

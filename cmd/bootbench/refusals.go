@@ -39,6 +39,7 @@ func (a *app) checkFlags(o *options, command string, data []string) {
 		{o.nested && o.measure.ByProbability(), "--judge " + o.measure.String() + " has the choice inside, " +
 			"among the cells of the grid, without --nested"},
 		{perceptron && o.noError, "--loss perceptron has no error that --no-error could leave out"},
+		{command == "train" && !perceptron && o.Given("passes"), "--passes is for --loss perceptron"},
 		{perceptron && !o.measure.IsError(), "--loss perceptron has no probabilities to judge by"},
 		{perceptron && o.Given("tol", "bias", "no-bias"),
 			"--loss perceptron has neither --tol nor a bias (--constant adds one)"},

@@ -22,8 +22,10 @@ const mostHeadline = 5000
 func runTrain(a *app, o *options, data []string) {
 	rule, p := o.loss == perceptronLoss, a.read(o, data[0], standard.DefaultSample)
 	p.spec.Bias = p.spec.Bias && !rule
+	p.spec.Matrixless = rule && p.spec.Set.Sparse != nil && p.spec.Kernel.Kind == kernel.Linear &&
+		p.spec.Kernel.Jitter == 0
 	s := a.build(a.ctx, p)
-	how := answer.Training{Perceptron: rule, Uncorrected: o.noError}
+	how := answer.Training{Perceptron: rule, Passes: o.passes, Uncorrected: o.noError}
 	if o.Given("tol") {
 		if how.Tolerance = o.asked.Solve.Tolerance; !loss.TraitsOf(s.Model.Loss).Margin {
 			refuse("--tol is for --loss hinge and hard, not for %s", s.Model.Loss.Name())

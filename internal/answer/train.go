@@ -26,6 +26,7 @@ const leftOutRows = 5000
 type Training struct {
 	Tolerance  float64 // of margin losses; 0: the default of the trainer
 	Perceptron bool    // by that rule instead of the loss
+	Passes     int     // of the perceptron over the rows at most; 0: DefaultPasses
 	// Bare leaves out the predictions for left-out rows, from which a model file has its intervals and
 	// probabilities.
 	Bare bool
@@ -34,8 +35,8 @@ type Training struct {
 	Uncorrected bool
 }
 
-// passes is the largest number of the perceptron's passes over the rows; it ends with one without a mistake.
-const passes = 100
+// DefaultPasses is the default of Training.Passes; the perceptron ends with one without a mistake.
+const DefaultPasses = 100
 
 // Train trains a function on all its rows and returns its predictor.
 func Train(ctx context.Context, m *model.Model) (*model.Predictor, error) {
@@ -59,17 +60,24 @@ func trainOn(ctx context.Context, m *model.Model, how Training) (*model.Predicto
 	return p, fit, err
 }
 
-// perceptron trains by that rule.
-func perceptron(ctx context.Context, s *Study, r *report.Training) (*model.Predictor, error) {
-	k, err := s.Model.Dense()
-	if err != nil {
-		return nil, err
+// perceptron trains by that rule: in the primal form where there is no kernel matrix.
+func perceptron(ctx context.Context, s *Study, r *report.Training, passes int) (*model.Predictor, error) {
+	var learned *svm.Perceptron
+	m := s.Model
+	if passes = cmp.Or(passes, DefaultPasses); m.Matrixless {
+		learned = svm.TrainPrimal(ctx, m.Set.Sparse.Gather(m.First), m.Kernel.Amplitude, m.Kernel.Constant,
+			m.Site, m.Y, passes)
+	} else {
+		k, err := m.Dense()
+		if err != nil {
+			return nil, err
+		}
+		rows, err := svm.NewRows(k)
+		if err != nil {
+			return nil, err
+		}
+		learned = svm.TrainPerceptron(ctx, rows, m.Site, m.Y, passes)
 	}
-	rows, err := svm.NewRows(k)
-	if err != nil {
-		return nil, err
-	}
-	learned := svm.TrainPerceptron(ctx, rows, s.Model.Site, s.Model.Y, passes)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -79,8 +87,17 @@ func perceptron(ctx context.Context, s *Study, r *report.Training) (*model.Predi
 	}
 	r.Subject.Loss, r.Status = "perceptron", train.Converged.String()
 	r.Perceptron = &report.Perceptron{Form: "dual", Mistakes: learned.Mistakes}
+	if learned.W != nil {
+		r.Perceptron.Form, r.Perceptron.Constant = "primal", report.NumberOf(learned.Constant)
+		for j, w := range learned.W {
+			if w != 0 {
+				r.Perceptron.Features = append(r.Perceptron.Features, j+1)
+				r.Perceptron.Weights = append(r.Perceptron.Weights, w)
+			}
+		}
+	}
 	if !learned.Converged() {
-		r.Status = "pass limit"
+		r.Status = fmt.Sprintf("pass limit of %d", len(learned.Mistakes))
 		r.Add(report.NotConverged.Check(float64(len(learned.Mistakes)), "take Spec.Loss hinge", "the "+
 			"perceptron still makes mistakes in pass %d: the classes may not be separable",
 			len(learned.Mistakes)))
@@ -117,7 +134,7 @@ func (s *Study) TrainBy(ctx context.Context, how Training) (*model.Predictor, *r
 		var fit *machine.Result
 		var err error
 		if how.Perceptron {
-			one, err = perceptron(ctx, s, r)
+			one, err = perceptron(ctx, s, r, how.Passes)
 		} else if one, fit, err = trainOn(ctx, p.model, how); err == nil && fit.Status.Err() != nil {
 			r.Status = fit.Status.String()
 			r.Add(report.NotConverged.Check(1, "take another tolerance or loss", "%v", fit.Status.Err()))

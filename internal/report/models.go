@@ -40,6 +40,10 @@ type Support struct {
 type Perceptron struct {
 	Form     string `json:"form"`     // primal or dual
 	Mistakes []int  `json:"mistakes"` // in each pass
+	// of the primal form, f = w.x + constant: the features of nonzero weight, from 1, and their weights
+	Features []int   `json:"features,omitempty"`
+	Weights  Numbers `json:"weights,omitempty"`
+	Constant *Number `json:"constant,omitempty"`
 }
 
 // fill sets the status of the sheet.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/train"
@@ -153,6 +155,50 @@ func TestPerceptron(t *testing.T) {
 		}
 		if !p.Converged() || total > longest/(margin*margin) {
 			t.Errorf("%v mistakes by pass: %v", total, p.Mistakes)
+		}
+	}
+}
+
+// TestPrimalPerceptron: the primal form on sparse rows makes the same mistakes as the dual form on the kernel
+// amplitude x.x' + constant, on rows that are separable and on others, two examples at one site, and has the
+// same weights and predictions: w is the sum over the sites of their weight times x. Whole numbers make the
+// sums exact, so that both meet y f = 0 alike.
+func TestPrimalPerceptron(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for trial := range 20 {
+		const n, d, amplitude, constant = 40, 12, 2, 3
+		x := &linalg.CSR{Rows: n, Cols: d, Start: []int{0}}
+		dense, y, site := make([][]float64, n), make([]float64, n+1), make([]int, n+1)
+		for i := range n {
+			dense[i] = make([]float64, d)
+			for j := range d {
+				if rng.Float64() < 0.3 {
+					v := float64(1 + rng.IntN(4))
+					dense[i][j], x.Index, x.Value = v, append(x.Index, int32(j)), append(x.Value, v)
+				}
+			}
+			x.Start = append(x.Start, len(x.Index))
+			site[i], y[i] = i, 1
+			if trial%2 == 0 && dense[i][0] > 0 || trial%2 == 1 && rng.Float64() < 0.5 {
+				y[i] = -1
+			}
+		}
+		site[n], y[n] = 3, y[3]
+		k := symmetric(n, func(i, j int) float64 {
+			return amplitude*floats.Dot(dense[i], dense[j]) + constant
+		})
+		dual := TrainPerceptron(t.Context(), testutil.Must(NewRows(k))(t), site, y, 50)
+		primal := TrainPrimal(t.Context(), x, amplitude, constant, site, y, 50)
+		if !slices.Equal(primal.Mistakes, dual.Mistakes) || !slices.Equal(primal.Weight, dual.Weight) ||
+			!slices.Equal(primal.F, dual.F) {
+			t.Fatalf("trial %d: mistakes %v, of the dual form %v", trial, primal.Mistakes, dual.Mistakes)
+		}
+		w := make([]float64, d)
+		for s, a := range dual.Weight {
+			floats.AddScaled(w, amplitude*a, dense[s])
+		}
+		if !slices.Equal(primal.W, w) || primal.Constant != constant*floats.Sum(dual.Weight) {
+			t.Errorf("trial %d: w %v, want %v", trial, primal.W, w)
 		}
 	}
 }

@@ -191,7 +191,8 @@ rows crabs
 rows TABLE --loss hinge
 columns FLOWERS --loss hinge --C 1
 estimate FLOWERS --multiclass ovo --loss hinge --C 1
-predict FLOWERS --test FLOWERS --sets --level 0.9
+predict FLOWERS --test FLOWERS --sets --level 0.9 --covariance DIR/c.npy
+train TABLE --loss hinge --C 1 --model DIR/h.json
 tune synthetic:blobs,n=40 --out DIR/tune`
 
 // TestJSONPage: doc/json.md has every key that the commands write, and no key that none of

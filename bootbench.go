@@ -228,13 +228,19 @@ func Tune(ctx context.Context, spec Spec, over ...string) (Spec, error) {
 	return r.Spec, ctx.Err()
 }
 
-// Solved is a Gaussian-process regression that keeps its inverse, so that examples are left out and added
+// Inverse is a Gaussian-process regression that keeps its inverse, so that examples are left out and added
 // without retraining:
 //
-//	func (*Solved) N() int
-//	func (*Solved) LeaveOut(rows ...int) ([]float64, error) // predicts these examples by the others
-//	func (*Solved) Append(more *Data) error                 // adds examples at the end
-type Solved = model.Solved
+//	func (*Inverse) N() int
+//	func (*Inverse) LeaveOut(rows ...int) ([]float64, error) // predicts these examples by the others
+//	func (*Inverse) Append(ctx context.Context, more *Data) error // adds examples at the end
+type Inverse = model.Solved
 
-// Solve inverts the kernel matrix of a specification with the square loss and no bias.
-func Solve(spec Spec) (*Solved, error) { return model.NewSolved(spec) }
+// Invert inverts the kernel matrix of a specification with the square loss, no bias, and dense inputs that
+// all differ, in N^3 operations and 16 N^2 bytes. Others are refused.
+func Invert(ctx context.Context, spec Spec) (*Inverse, error) {
+	if err := given(ctx, spec.Set); err != nil {
+		return nil, err
+	}
+	return model.NewSolved(ctx, spec)
+}

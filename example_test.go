@@ -216,7 +216,8 @@ func ExamplePredict_sets() {
 }
 
 // Rows that are added to a regression, and predictions without some of them, by one inverse.
-func ExampleSolve() {
+func ExampleInvert() {
+	ctx := context.Background()
 	data, err := bootbench.Load("synthetic:friedman1,n=100", bootbench.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
@@ -225,18 +226,18 @@ func ExampleSolve() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	solved, err := bootbench.Solve(bootbench.NewSpec(data, bootbench.Square{Noise: 1}))
+	inverse, err := bootbench.Invert(ctx, bootbench.NewSpec(data, bootbench.Square{Noise: 1}))
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := solved.Append(more); err != nil {
+	if err := inverse.Append(ctx, more); err != nil {
 		log.Fatal(err)
 	}
-	left, err := solved.LeaveOut(100)
+	left, err := inverse.LeaveOut(100)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("the first of %d new rows is %.1f, predicted %.1f by the others\n", solved.N()-100,
+	fmt.Printf("the first of %d new rows is %.1f, predicted %.1f by the others\n", inverse.N()-100,
 		more.Targets(0)[0], left[0])
 	// Output:
 	// the first of 5 new rows is 5.4, predicted 7.5 by the others

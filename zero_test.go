@@ -19,6 +19,7 @@ import (
 	"bootbench"
 	"bootbench/bench"
 	"bootbench/blas"
+	"bootbench/fits"
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -34,7 +35,7 @@ import (
 )
 
 // publicPackages are the packages that other modules import.
-var publicPackages = []string{".", "bench", "blas", "kernel", "linalg", "loss", "resample", "solver",
+var publicPackages = []string{".", "bench", "blas", "fits", "kernel", "linalg", "loss", "resample", "solver",
 	"solver/adjoint", "train", "train/erm", "train/gp", "train/machine", "train/svm"}
 
 // publicFunctions are their exported functions.
@@ -42,11 +43,15 @@ var publicFunctions = []any{
 	bootbench.Choose, bootbench.Columns, bootbench.CrossValidate, bootbench.Estimate,
 	bootbench.Load, bootbench.LoadInputs, bootbench.New, bootbench.NewInputs,
 	bootbench.NewSpec, bootbench.Predict,
-	bootbench.ReadModel, bootbench.Retrain, bootbench.Solve, bootbench.Train, bootbench.Tune,
+	bootbench.ReadModel, bootbench.Invert, bootbench.Retrain, bootbench.Train, bootbench.Tune,
 	bench.CompareTasks, bench.DefaultCases, bench.Median, bench.NewRetrained, bench.NewSetup,
 	bench.NewVarianceAccuracy,
 	blas.Bind, blas.Bound, blas.Describe, blas.Names, blas.NewSmall, blas.SingleThreaded, blas.SmallWork,
 	blas.Syrk, blas.ThreadsForOrder, blas.Trmm,
+	fits.Against, fits.Along, fits.Batch, fits.BlockBytes, fits.CostOf, fits.Estimate, fits.FromAll,
+	fits.Jackknife, fits.NewBlocks, fits.NewControlled, fits.NewSums, fits.NumbersPerExample, fits.OfTheory,
+	fits.PairsOf, fits.Predicting, fits.RankWithin, fits.Run, fits.RunPath, fits.Single, fits.SizeOfBlock,
+	fits.Train,
 	kernel.Names, kernel.ParseKind, kernel.Unmarshal,
 	linalg.AvailableMemory, linalg.BiasVariance, linalg.CheckDiagonal, linalg.CheckMemory, linalg.NewCoupler,
 	linalg.CubicDiag,
@@ -76,10 +81,12 @@ var publicFunctions = []any{
 // publicTypes are the types that no signature of these leads to, and the types of internal packages that the
 // root package names.
 var publicTypes = []any{bootbench.Data{}, bootbench.ReadOptions{}, bootbench.Spec{}, bootbench.Trained{},
-	bootbench.Solved{}, bootbench.Folds{},
+	bootbench.Inverse{}, bootbench.Folds{},
 	gp.PivotError{}, &gp.Downdate{}, svm.InfeasibleError{}, svm.ModelFile{}, svm.LeftOut{},
 	&blas.Crew{}, blas.Fault{}, linalg.PivotError{}, linalg.EntryError{}, &linalg.LowRankSystem{},
 	linalg.RankError{},
+	fits.Decided{}, fits.Expectation{}, fits.Joint{}, fits.Largest(0), fits.Moments{}, fits.Votes{},
+	&fits.UnconvergedError{}, fits.Theory{}, &fits.Controlled{}, fits.Work{}, fits.BlockStats{},
 	loss.Absolute{}, loss.EpsInsensitive{}, loss.HardMargin{}, loss.Hinge{}, loss.Huber{},
 	loss.LeastAbsolute{},
 	loss.Logistic{}, loss.Logit{}, loss.Moments{}, loss.Prediction{}, loss.Probit{}, loss.SmoothEps{},
@@ -97,6 +104,7 @@ var mayPanic = regexp.MustCompile(strings.Join([]string{
 	// As gonum does, their packages say; methods of values that functions make.
 	`^(blas|linalg)\.`, `^kernel\.Inputs\.`, `^resample\.Cached\.`,
 	// Of a solution, averages, a model, a set, an answer, a site, a matrix, examples or a law.
+	`^fits\.(Against|Batch|OfTheory|Joint\.\w+|Moments\.\w+)$`,
 	`^bench\.(NewRetrained|NewSetup|Case\.Title)$`,
 	`^internal/(dataset\.Set\.Against|model\.Spec\.(Key|CompleteKernel))$`,
 	`^solver\.(Solution\.(Distribution|InputDim)|Combine632|Is632Applicable)$`,
@@ -309,7 +317,7 @@ func TestAliasesAreDescribed(t *testing.T) {
 	for name, of := range map[string]reflect.Type{"Data": reflect.TypeFor[bootbench.Data](),
 		"Column":      reflect.TypeFor[bootbench.Column](),
 		"ReadOptions": reflect.TypeFor[bootbench.ReadOptions](), "Spec": reflect.TypeFor[bootbench.Spec](),
-		"Solved": reflect.TypeFor[*bootbench.Solved]()} {
+		"Inverse": reflect.TypeFor[*bootbench.Inverse]()} {
 		var parts []string
 		if of.Kind() == reflect.Struct {
 			for _, field := range reflect.VisibleFields(of) {

@@ -76,6 +76,9 @@ func (t *Blocks) Stats() BlockStats {
 // converge.
 func NewBlocks(theory Theory, p BlockProblem, extra blas64.General, newExact func() (train.Trainer, error),
 	s BlockSettings) (*Blocks, error) {
+	if theory.Engine == nil || p.Loss == nil {
+		return nil, errors.New("fits: blocks need the engine of a theory, and a loss")
+	}
 	surrogate, err := newSurrogate(theory)
 	if err != nil {
 		return nil, err

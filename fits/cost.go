@@ -42,7 +42,7 @@ func FromAll(free, sites int) float64 {
 // RankWithin is the rank of a factor on which an estimate of that many rows costs cost.
 func RankWithin(cost float64, rows int) int {
 	const forEach, besides = 1000, 250 // of every row, for each column and besides
-	return int(cost/forEach)/rows - besides
+	return int(cost/forEach)/max(1, rows) - besides
 }
 
 // CostOf is the cost of some work. An iteration of a block takes a product with G in single precision, with

@@ -2,6 +2,7 @@ package fits
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"runtime"
 	"time"
@@ -77,8 +78,11 @@ type Memory interface {
 // ErrElsewhere: another process makes a fit, so that averages are not known yet.
 var ErrElsewhere = errors.New("fits are missing that other processes make")
 
-// complete sets the defaults of a problem and its settings, and refuses negative numbers.
-func complete(p Problem, s Settings) (Problem, Settings, error) {
+// complete sets the defaults of a problem and its settings, and refuses negative numbers and what is missing.
+func complete(ctx context.Context, p Problem, t Trainers, s Settings) (Problem, Settings, error) {
+	if ctx == nil || p.Plan == nil || t.New == nil || t.Block < 1 {
+		return p, s, errors.New("fits: a context, Problem.Plan and trainers are needed")
+	}
 	if p.Site == nil && p.Sites == 0 {
 		p.Sites = len(p.Y)
 	}

@@ -16,7 +16,7 @@ import (
 //
 // Meanwhile BLAS uses one thread per call, a setting of the process that is restored at the end.
 func Train(ctx context.Context, p Problem, t Trainers, s Settings) (iter.Seq[*Fit], error) {
-	p, s, err := complete(p, s)
+	p, s, err := complete(ctx, p, t, s)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func Run(ctx context.Context, p Problem, t Trainers, s Settings) (*Averages, err
 // RunPath is Run for each factor of a path (resample.Path) of the fits of p; the trainers are Along's.
 func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Settings) (results []*Averages,
 	err error) {
-	if p, s, err = complete(p, s); err != nil {
+	if p, s, err = complete(ctx, p, t, s); err != nil {
 		return nil, err
 	}
 	path, along, places := p, s, make([]*series, max(1, len(factors)))
@@ -102,9 +102,12 @@ func RunPath(ctx context.Context, p Problem, t Trainers, factors []float64, s Se
 // the number that it returns for the averages so far, until that is no larger. It ends as Run does.
 func Estimate(ctx context.Context, p Problem, t Trainers, e Estimator, s Settings,
 	more func(*Averages) (resamples int)) (*Averages, error) {
-	p, s, err := complete(p, s)
+	p, s, err := complete(ctx, p, t, s)
 	if err != nil {
 		return nil, err
+	}
+	if e == nil {
+		return nil, errors.New("fits: there is no estimator")
 	}
 	all, wanted, part := newSeries(e, &p, &s), s.Resamples, s
 	for all.done < wanted {

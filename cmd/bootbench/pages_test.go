@@ -247,8 +247,8 @@ func TestJSONPage(t *testing.T) {
 	}
 }
 
-// TestR runs the program of doc/r.md beside houses.csv where Rscript and jsonlite are installed. The command
-// that it calls is this test binary.
+// TestR runs the program of doc/r.md beside houses.csv where Rscript is installed; without jsonlite it says
+// what is missing. The command that it calls is this test binary.
 func TestR(t *testing.T) {
 	if args, ok := os.LookupEnv("BOOTBENCH_ARGS"); ok {
 		os.Exit(run(t.Context(), strings.Split(args, "\x1f"), os.Stdin, os.Stdout, os.Stderr))
@@ -256,8 +256,8 @@ func TestR(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
 	}
-	if exec.Command("Rscript", "-e", "library(jsonlite)").Run() != nil {
-		t.Skip("Rscript with jsonlite is not installed")
+	if _, err := exec.LookPath("Rscript"); err != nil {
+		t.Skip("SKIP: Rscript is not installed")
 	}
 	page, program := testutil.Must(os.ReadFile("../../doc/r.md"))(t), ""
 	for _, b := range regexp.MustCompile("(?s)```r\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
@@ -285,12 +285,36 @@ func TestR(t *testing.T) {
 	command.Dir = dir
 	command.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	out, err := command.CombinedOutput()
+	if exec.Command("Rscript", "-e", "library(jsonlite)").Run() != nil {
+		if err == nil || !strings.Contains(string(out), `install.packages("jsonlite") is needed`) {
+			t.Errorf("without jsonlite: %v: %s", err, out)
+		}
+		return
+	}
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, want := range []string{"root mean square error ", "theory ", "worst row "} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in %s", want, out)
+		}
+	}
+}
+
+// TestKernelPage: the program of doc/kernel.md, and what it prints, is the example of package solver.
+func TestKernelPage(t *testing.T) {
+	page := string(testutil.Must(os.ReadFile("../../doc/kernel.md"))(t))
+	source := string(testutil.Must(os.ReadFile("../../solver/example_test.go"))(t))
+	flat := func(text string) string {
+		return strings.Join(strings.Fields(strings.ReplaceAll(text, "//", "")), " ")
+	}
+	_, rest, _ := strings.Cut(page, "```go\n")
+	program, rest, _ := strings.Cut(rest, "```")
+	_, rest, _ = strings.Cut(rest, "It prints")
+	prints, _, _ := strings.Cut(rest, "\nAnother loss")
+	for _, part := range []string{program, prints} {
+		if len(part) < 100 || !strings.Contains(flat(source), flat(part)) {
+			t.Errorf("solver/example_test.go has not\n%s", part)
 		}
 	}
 }

@@ -24,8 +24,8 @@ type Solved struct {
 
 // NewSolved inverts the matrix of a model of the square loss without a bias, at n^3 operations and 16 n^2
 // bytes. Inputs must be dense and distinct. Every error is bad input.
-func NewSolved(spec Spec) (*Solved, error) {
-	m, err := buildSolvable(spec)
+func NewSolved(ctx context.Context, spec Spec) (*Solved, error) {
+	m, err := buildSolvable(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +43,8 @@ func NewSolved(spec Spec) (*Solved, error) {
 }
 
 // buildSolvable builds a model that NewSolved and Append can invert, or returns an error.
-func buildSolvable(spec Spec) (*Model, error) {
-	m, err := Build(context.Background(), spec)
+func buildSolvable(ctx context.Context, spec Spec) (*Model, error) {
+	m, err := Build(ctx, spec)
 	if err == nil && len(m.Functions) > 1 {
 		err = InputError(errors.New("examples are left out and added for one target, not for several"))
 	} else if err == nil && !(CanDowndate(m) && !m.Bias && m.Set.Sparse == nil) {
@@ -67,7 +67,7 @@ var errUnsolved = InputError(errors.New("there is no regression: Solve makes one
 
 // Append adds k examples at the end, by k n^2 operations and a kernel matrix. Features and targets are
 // standardised like the first ones. After an error s is unchanged.
-func (s *Solved) Append(more *dataset.Set) error {
+func (s *Solved) Append(ctx context.Context, more *dataset.Set) error {
 	if s.inverse == nil || more == nil {
 		return errUnsolved
 	}
@@ -107,7 +107,7 @@ func (s *Solved) Append(more *dataset.Set) error {
 	set.RowNames, set.Groups, set.Strata, set.Folds = nil, nil, nil, nil
 	spec := s.spec
 	spec.Set = &set
-	m, err := buildSolvable(spec)
+	m, err := buildSolvable(ctx, spec)
 	if err != nil {
 		return err
 	}

@@ -33,13 +33,13 @@ func TestSolved(t *testing.T) {
 		spec.Standardize, spec.NormalizeTarget = false, false
 		part := spec
 		part.Set = plain.Subset(order[:40])
-		grown := testutil.Must(model.NewSolved(part))(t)
+		grown := testutil.Must(model.NewSolved(t.Context(), part))(t)
 		for _, rows := range [][]int{order[40:41], order[41:]} {
-			if err := grown.Append(plain.Subset(rows)); err != nil {
+			if err := grown.Append(t.Context(), plain.Subset(rows)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		whole := testutil.Must(model.NewSolved(spec))(t)
+		whole := testutil.Must(model.NewSolved(t.Context(), spec))(t)
 		for _, out := range [][]int{{3}, {59, 0, 17}, {45, 46, 47, 48, 49, 50}} {
 			got, want := testutil.Must(grown.LeaveOut(out...))(t), testutil.Must(whole.LeaveOut(out...))(t)
 			rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool {
@@ -62,7 +62,7 @@ func TestSolved(t *testing.T) {
 		before := testutil.Must(grown.LeaveOut(5))(t)
 		// there already, none
 		for _, wrong := range []*dataset.Set{plain.Subset(order[:2]), plain.Subset(nil)} {
-			if err := grown.Append(wrong); !errors.Is(err, model.ErrInput) {
+			if err := grown.Append(t.Context(), wrong); !errors.Is(err, model.ErrInput) {
 				t.Errorf("%d rows: %v", wrong.N(), err)
 			}
 		}
@@ -70,7 +70,8 @@ func TestSolved(t *testing.T) {
 			t.Errorf("%v before, %v after what was refused", before, after)
 		}
 	}
-	if _, err := model.NewSolved(model.NewSpec(set, loss.EpsInsensitive{C: 1, Epsilon: 0.1})); !errors.Is(err,
+	eps := model.NewSpec(set, loss.EpsInsensitive{C: 1, Epsilon: 0.1})
+	if _, err := model.NewSolved(t.Context(), eps); !errors.Is(err,
 		model.ErrInput) {
 		t.Error(err)
 	}

@@ -299,9 +299,11 @@ func factorise(ctx context.Context, m *Model, loosest float64, most int) (linalg
 		limit.Tol, limit.PerRank = loosest, 0
 	case loosest < 1:
 		limit.Tol = math.Min(loosest, limit.Tol)
+	case limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom && !m.sampled():
+		limit.Enough = enoughRank(m, loss.TraitsOf(m.Loss).Noise)
 	}
-	if limit.PerRank > 0 {
-		factor, err = chooseRank(ctx, m, columns, most)
+	if limit.PerRank > 0 && m.sampled() {
+		factor, err = chooseRank(ctx, m, most)
 	} else {
 		factor, err = linalg.PivotedCholesky(ctx, columns, limit)
 	}

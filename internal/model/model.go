@@ -123,6 +123,8 @@ type Model struct {
 	reason    string                     // why Auto took the low-rank engine
 	chosen    resample.CountDistribution // for which chooseRank chose the rank; nil: it did not
 	start     *solver.Solution           // of solves on that factor; nil: none
+	grown     bool                       // the rank of the factor is an estimate (enoughRank)
+	byBound   bool                       // the rank must satisfy the bound
 	fine      bool                       // the factor is one of few sites, see settleByWeight
 	ofBound   float64                    // the rank's error as a fraction of its bound (Settle); 0: unknown
 	limited   bool                       // MaxRank or memory made the factor too coarse

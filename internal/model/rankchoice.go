@@ -15,10 +15,10 @@ import (
 	"bootbench/solver"
 )
 
-// For the square loss a rank is chosen while a factor grows. The theory is solved whenever the rank has grown
-// by a third, and the stated error of a rank is referenceShare times the change of the left-out error from
-// there, or from a rank between, to a reference, a rank at least referenceRatio times as high. Errors fall so
-// fast with the rank that this change is nearly the whole error: doc/accuracy.md.
+// For the square loss a rank of many sites is chosen while a factor grows. The theory is solved whenever
+// the rank has grown by a third, and the stated error of a rank is referenceShare times the change of the
+// left-out error from there, or from a rank between, to a reference, a rank at least referenceRatio times
+// as high. Errors fall so fast with the rank that this change is nearly the whole error: doc/accuracy.md.
 const (
 	referenceShare = 2
 	referenceRatio = 1.7
@@ -35,10 +35,14 @@ const (
 // solved on as many others, of which each stands for several. Tests take fewer.
 var sampleSites = 16384
 
+// sampled reports whether a rank is chosen on a sample: fewer sites take a rank by the bound or by the fit to
+// all data (enoughRank), which costs less than the theory at a higher rank.
+func (m *Model) sampled() bool { return m.inputs != nil && m.Sites() >= 4*sampleSites }
+
 // rankChoice is the choice of a rank.
 type rankChoice struct {
 	model    *Model // of the sites on which the theory is solved
-	among    []int  // these, by number among the sites of the factor; nil: all
+	among    []int  // these, by number among the sites of the factor
 	times    int    // number of sites for which each stands
 	law      resample.CountDistribution
 	goal     float64
@@ -52,31 +56,27 @@ type rankChoice struct {
 // chooseRank is a factor, without jitter, of the smallest rank whose error for the theory of m.chosen, by
 // default the bootstrap, is within the goal; it sets ofBound and start. If that is above most (0: no limit)
 // or needs too much memory, there is a *linalg.RankError with the factor of the highest rank.
-func chooseRank(ctx context.Context, m *Model, columns linalg.Columns,
-	most int) (*linalg.LowRankPlusDiag, error) {
+func chooseRank(ctx context.Context, m *Model, most int) (*linalg.LowRankPlusDiag, error) {
 	if m.chosen == nil {
 		m.chosen = resample.Poisson{Ratio: 1}
 	}
-	c := &rankChoice{model: m, times: 1, law: m.chosen, goal: nearGoal * m.rankGoal()}
+	n := m.Sites()
+	c := &rankChoice{times: n / sampleSites, goal: nearGoal * m.rankGoal()}
 	c.settings.Tolerance = min(mostRough, m.rankGoal()/10)
-	limit, n := linalg.RankOptions{Offset: m.Spec.Kernel.Constant}, m.Sites()
-	room := linalg.RankThatFits(n, rankBytes(m))
-	highest := min(cmp.Or(most, n), room)
-	var sites []int // of the factor that grows, if these are not all
-	if m.inputs != nil && n >= 4*sampleSites {
-		c.times = n / sampleSites
-		sites = rand.New(rand.NewPCG(sampleSeed, 0)).Perm(n)[:2*(n/c.times)]
-		slices.Sort(sites)
-		limit.Weight = make([]float64, len(sites))
-		var judged []int
-		for k, site := range sites {
-			if limit.Weight[k] = float64(k % 2); k%2 == 0 {
-				c.among, judged = append(c.among, k), append(judged, site)
-			}
+	limit := linalg.RankOptions{Offset: m.Spec.Kernel.Constant}
+	highest := min(cmp.Or(most, n), linalg.RankThatFits(n, rankBytes(m)))
+	sites := rand.New(rand.NewPCG(sampleSeed, 0)).Perm(n)[:2*(n/c.times)]
+	slices.Sort(sites)
+	limit.Weight = make([]float64, len(sites))
+	var judged []int
+	for k, site := range sites {
+		if limit.Weight[k] = float64(k % 2); k%2 == 0 {
+			c.among, judged = append(c.among, k), append(judged, site)
 		}
-		columns, c.model, c.law = m.inputs.Subset(sites), m.part(judged), copies{m.chosen, c.times}
-		room = len(judged)
 	}
+	columns := m.inputs.Subset(sites)
+	c.model, c.law = m.part(judged), copies{m.chosen, c.times}
+	room := len(judged)
 	limit.MaxRank = max(1, min(room, int(2*referenceRatio*float64(highest))))
 	exact := true
 	limit.Enough = func(factor *linalg.LowRankPlusDiag) bool {
@@ -96,10 +96,8 @@ func chooseRank(ctx context.Context, m *Model, columns linalg.Columns,
 	if m.ofBound = 0; at.error > 0 {
 		m.ofBound = at.error / at.bound
 	}
-	if sites != nil {
-		if factor, err = factor.Extend(ctx, m.inputs, sites, limit.Offset); err != nil {
-			return nil, err
-		}
+	if factor, err = factor.Extend(ctx, m.inputs, sites, limit.Offset); err != nil {
+		return nil, err
 	}
 	m.start = c.start(factor)
 	if !found {
@@ -149,11 +147,7 @@ func judgedRank(rank int, exact bool) int {
 // answer solves the theory on a factor.
 func (c *rankChoice) answer(ctx context.Context, factor *linalg.LowRankPlusDiag) (at rankedAnswer, ok bool) {
 	at.rank = factor.Rank()
-	if c.among != nil {
-		factor = factor.Subset(c.among)
-	} else {
-		factor = factor.Truncate(at.rank)
-	}
+	factor = factor.Subset(c.among)
 	m := on(c.model, jittered(c.model, factor))
 	c.residual = factor.Residual()
 	m.ofBound = 0
@@ -166,7 +160,7 @@ func (c *rankChoice) answer(ctx context.Context, factor *linalg.LowRankPlusDiag)
 	}
 	c.settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity}
 	at.value, _ = s.LeftOut(DefaultTest(m.Set))
-	if at.bound = m.RankError(s); c.times > 1 && m.Set.AreNumbers() {
+	if at.bound = m.RankError(s); m.Set.AreNumbers() {
 		at.value *= 1 - c.fitted(s)
 	}
 	return at, true
@@ -246,7 +240,7 @@ func (c *rankChoice) choose(ctx context.Context, factor *linalg.LowRankPlusDiag,
 // and that of the others as on the average.
 func (c *rankChoice) start(factor *linalg.LowRankPlusDiag) *solver.Solution {
 	from := c.settings.From
-	if from == nil || c.among == nil {
+	if from == nil {
 		return from
 	}
 	others := 0.0

@@ -14,6 +14,7 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
+	"bootbench/train/gp"
 )
 
 // The residual of a low-rank factor, delta_i at site i, is kept as an independent variance of each input: it
@@ -87,6 +88,32 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 	return rankErrorFactor * sum / float64(max(1, factor.Rank()))
 }
 
+// enoughRank estimates for the square loss whether the left-out error at the present rank of a factor is
+// within the goal: from the leave-one-out error of the fit to all data, with residuals (y - f)/b, at this
+// and the previous ranks. That costs one refresh. Examples count twice, so that resamples of twice the data
+// reach the goal, too. With little noise the estimate can be wrong: Settle checks the answer.
+func enoughRank(m *Model, noise float64) func(*linalg.LowRankPlusDiag) bool {
+	count, mean := siteTargets(m)
+	noise /= 2
+	d := floats.ScaleTo(make([]float64, len(count)), 1/noise, count)
+	var seen []rankedAnswer
+	return func(factor *linalg.LowRankPlusDiag) bool {
+		f, b, err := gp.FitByEngine(on(m, factor).Matrix(), noise, count, mean)
+		if err != nil {
+			return false
+		}
+		now := rankedAnswer{bound: rankErrorBound(factor, d, 0)}
+		for i := range f {
+			out := (mean[i] - f[i]) / b[i]
+			now.value += count[i] * out * out
+		}
+		seen = append(seen, now)
+		share := shareOfBound(seen)
+		m.grown = share > 0 && share*now.bound <= m.rankGoal()
+		return m.grown
+	}
+}
+
 // noteRank warns of a coarse factor. The solution counts as converged only if the tolerance of the factor was
 // given, without a goal.
 func noteRank(m *Model, s *solver.Solution, off float64) {
@@ -158,6 +185,14 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		case coarse:
 			at, sure = nextRank(m, at, s)
 			continue
+		case m.grown: // the estimate was wrong
+			fine := on(m, m.K)
+			fine.grown, fine.byBound = false, true
+			k, err := makeMatrix(ctx, fine)
+			if hold(fine, k); err != nil || fine.Form() == Exact {
+				return fine, nil, err
+			}
+			return fine.Settle(ctx, law, settings)
 		}
 		var finer linalg.Kernel
 		if m.Spec.Storage == Auto {
@@ -256,6 +291,8 @@ func nextRank(m *Model, at *Model, s *solver.Solution) (next *Model, sure bool) 
 const (
 	rankStep  = 1.4
 	rankSteps = 8
+	// grownSteps is the number for a factor of estimated rank: shareOfBound is then known before the last.
+	grownSteps = 4
 	// seenTolerance is the largest tolerance of solves that resolve changes of the answer by the rank.
 	seenTolerance = 1e-4
 	mostRough     = 1e-2 // tolerance of coarser solves
@@ -275,6 +312,9 @@ func coarserRanks(m *Model, settings solver.Settings) int {
 	if m.ofBound > 0 || settings.Tolerance > seenTolerance ||
 		m.Spec.Storage == Auto && m.Sites() < ApproximateFrom && !m.fine {
 		return 0
+	}
+	if m.grown {
+		return grownSteps
 	}
 	return min(rankSteps, int(math.Log(float64(m.Factor().Rank())/8)/math.Log(rankStep)))
 }

@@ -11,8 +11,8 @@ import (
 	"bootbench/solver"
 )
 
-// OfTheory are the averages of a solution of the theory, without standard errors. Left-out predictions are
-// those of left, nil for s: a solution given that an example is left out.
+// OfTheory are the averages of a solution of the theory, without standard errors. Left-out predictions
+// come from left, nil for s: a solution given that an example is left out.
 func OfTheory(s, left *solver.Solution, tests []loss.Test) *Averages {
 	left = cmp.Or(left, s)
 	ensemble, unknown := left.OutOfBag(), math.NaN()

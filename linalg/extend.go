@@ -10,7 +10,7 @@ import (
 
 // Extend is the factor of a matrix with columns of which k has some sites: it has the same pivots, and site i
 // of k is site sites[i] there. It costs N r^2 flops, without the search for pivots, and no memory besides.
-// offset is RankOptions.Offset. The jitter of k is not in it. The errors are those of PivotedCholesky.
+// offset is RankOptions.Offset. The jitter of k is not in it. It fails as PivotedCholesky does.
 func (k *LowRankPlusDiag) Extend(ctx context.Context, columns Columns, sites []int,
 	offset float64) (*LowRankPlusDiag, error) {
 	n := columns.N()

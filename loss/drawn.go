@@ -8,15 +8,15 @@ import (
 )
 
 // drawn is a site whose examples are always there, with targets that are drawn: part r, a site of given
-// targets, has probability p_r. Its moments (T4) are those of the mixture of the parts.
+// targets, has probability p_r. It has the moments (T4) of the mixture of the parts.
 type drawn struct {
 	parts []Site
 	p     []float64
 }
 
 // Drawn is the site of examples that have targets[r] with probability p[r]; parts[r] is the site of these,
-// each example there once. The site of the square loss is Quadratic: d and c are those of any targets, and
-// the variances of the targets, independent of each other, add up.
+// each example there once. The site of the square loss is Quadratic: d and c do not depend on the targets,
+// and the variances of the targets, independent of each other, add up.
 func Drawn(targets [][]float64, p []float64, parts []Site) Site {
 	law := &drawn{parts, p}
 	if len(parts) == 0 {
@@ -77,13 +77,13 @@ func (s *drawn) moments(cav Cavity) (of []Moments, all Moments) {
 	return of, all
 }
 
-// Moments are those of the mixture.
+// Moments has the moments of the mixture.
 func (s *drawn) Moments(cav Cavity) Moments {
 	_, all := s.moments(cav)
 	return all
 }
 
-// MomentSlopes are those of the mixture, if all parts know theirs.
+// MomentSlopes has the slopes of the mixture, if all parts know theirs.
 func (s *drawn) MomentSlopes(cav Cavity) (by [3]Moments, ok bool) {
 	of, all := s.moments(cav)
 	for r, part := range s.parts {

@@ -13,7 +13,7 @@ import (
 const Parametric, Residual, Wild = "parametric", "residual", "wild"
 
 // Generated resamples have every row once, with targets that a model generates, which was trained on all rows
-// (M03's outlook). No row is left out. The zero Laws are those of a scheme whose model is not trained yet.
+// (M03's outlook). No row is left out. Laws is nil while the model is not trained yet.
 type Generated struct {
 	Bernoulli // of rate 1: all counts are 1
 	Kind      string
@@ -37,8 +37,8 @@ func NewGenerated(kind string, n int) Generated {
 // Name is the kind.
 func (s Generated) Name() string { return s.Kind }
 
-// Targets are those of draw b. All functions use the same random numbers, so that classes exclude each other
-// and residuals of several targets are those of one row; only parametric noise is that of each function.
+// Targets are the targets of draw b. All functions use the same random numbers, so that classes exclude each
+// other and several targets take the residuals of one row; only parametric noise differs by function.
 func (s Generated) Targets(seed uint64, b int) []float64 {
 	law := &s.Laws[s.Function]
 	if s.Kind == Parametric && law.Positive == nil {
@@ -105,7 +105,7 @@ func (s Generated) Alternatives(examples []int) (targets [][]float64, p []float6
 }
 
 // nodes are the sorted values, or if they are more than mostNodes the means of as many parts of them, moved
-// away from the mean so that the variance is that of the values.
+// away from the mean so that the values keep their variance.
 func nodes(values []float64) (means []float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	if len(sorted) <= mostNodes {

@@ -35,7 +35,7 @@ estimate NUMBERS SQUARE --blocks 4
 estimate NUMBERS SQUARE --scheme kfold --folds 6
 estimate NUMBERS SQUARE --scheme bayesian
 estimate NUMBERS SQUARE --scheme wild
-estimate LABELS HINGE --scheme parametric --refine 40
+estimate LABELS --loss logistic --C 2 --gamma 0.5 --scheme parametric --refine 40
 estimate NUMBERS --loss eps --C 2 --epsilon 0.2 --metrics all --quantiles 0.1,0.9
 estimate LABELS HINGE --metrics all
 estimate LABELS HINGE --weights w --method fits

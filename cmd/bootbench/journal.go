@@ -208,8 +208,8 @@ func runMerge(a *app, _ *options, folders []string) {
 // on which tasks are done.
 const blockResamples = 2 * fits.BlockSize
 
-// blockFolds is that of a cross-validation, which has few fits, and trains them in smaller blocks if they
-// take long.
+// blockFolds is the number of folds of a task of a cross-validation, which has few fits, and trains them in
+// smaller blocks if they take long.
 const blockFolds = fits.BlockSize / 4
 
 // keptFit is the predictions of one resample, or the reason for none.

@@ -15,7 +15,7 @@ import (
 type Perceptron struct {
 	train.Result       // its weights sum the labels of the mistakes at each site
 	Mistakes     []int // of each pass
-	// W and Constant are those of the primal form, f = W.x + Constant; nil for the dual form.
+	// The primal form is f = W.x + Constant; W is nil for the dual form.
 	W        []float64
 	Constant float64
 }

@@ -187,10 +187,11 @@ func (c *ModelComparison) document() *document {
 	d := &document{Title: "Two models on " + ShortName(c.Data)}
 	d.line("data", "%s: %d rows", c.Data, c.N)
 	first, second, best := c.Models[0].Model, c.Models[1].Model, cmp.Or(c.Trained, c.Refined, c.Theory)
-	verdict, differ := either(best.Value < 0, first, second)+" errs less", "errors"
+	verdict, differ, of := either(best.Value < 0, first, second)+" errs less", "errors", ""
 	if m := c.Models[0].Measured; m != nil {
 		name, _ := m.loss()
 		verdict, differ = either(best.Value < 0, first, second)+" is better by "+m.By, "values of "+name
+		of = " of " + name
 	}
 	if float64(best.PValue) > 1-c.Level {
 		verdict = "these rows cannot tell which is better"
@@ -212,9 +213,10 @@ func (c *ModelComparison) document() *document {
 	}
 	for k, p := range []*Difference{c.Trained, c.Theory, c.Refined} {
 		if p != nil {
-			d.line([]string{"of " + differ, "left out", "refined"}[k],
-				"%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Value),
-				number(p.StandardError), p.By, 100*c.Level, number(p.Low), number(p.High), p.PValue)
+			d.line([]string{"difference", "left out", "refined"}[k],
+				"%s%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Value),
+				either(k == 0, of, ""), number(p.StandardError), p.By, 100*c.Level, number(p.Low),
+				number(p.High), p.PValue)
 		}
 	}
 	d.Lead = fmt.Sprintf("%s and %s: %s. Their %s differ by %s +- %s (p = %.2g).", first, second, verdict,

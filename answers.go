@@ -27,7 +27,7 @@ type Options struct {
 	Sets        bool    // of classes of new inputs, by Predict
 }
 
-// defaultResamples is the number of exact resamples with the theory, retrained the number of Retrain.
+// defaultResamples is the number of exact resamples with the theory, retrained the number without it.
 const defaultResamples, retrained = 200, 1000
 
 // Check is a finding about data or an answer: a code of doc/checks.md, its level (issue or tip), the number

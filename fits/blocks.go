@@ -121,7 +121,7 @@ func (t *Blocks) BlockSize() int {
 }
 
 // Outputs is the length of Fit.F: the M + P predictions at the sites and new inputs, then with
-// BlockSettings.FirstIterate the averages of the first iterate.
+// BlockSettings.FirstIterate the predictions of the first iterate.
 func (t *Blocks) Outputs() int {
 	if t.settings.FirstIterate {
 		return 2 * t.inputs()

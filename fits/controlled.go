@@ -72,7 +72,7 @@ func NewControlled(p Controls, tests []loss.Test) (*Controlled, error) {
 }
 
 // Add implements Estimator: f are the predictions of the exact fit at sites and new inputs, followed
-// by the first iterate's (BlockSettings.FirstIterate).
+// by the predictions of the first iterate (BlockSettings.FirstIterate).
 func (e *Controlled) Add(_ int, weight, f []float64) {
 	n := len(e.center)
 	exact, first := f[:n], f[n:2*n]

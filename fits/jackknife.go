@@ -11,10 +11,10 @@ import (
 const MostJackknifed = 50
 
 // jackknife estimates the standard error of a mean left-out error over data sets: the losses of a fit without
-// examples i and j are fits to the data without i, so that the left-out error without each example follows
-// from the same fits (Efron 1992, jackknife after bootstrap). Unlike the spread of the losses over examples
-// it has the part of the training rows, which all examples share. Independent fits alternate between two
-// halves: the covariance of the errors of both has no bias from the number of fits.
+// examples i and j are losses of the data without i, too, so that the left-out error without each example
+// follows from the same fits (Efron 1992, jackknife after bootstrap). Unlike the spread of the losses over
+// examples it has the part of the training rows, which all examples share. Independent fits alternate
+// between two halves: the covariance of the errors of both has no bias from the number of fits.
 type jackknife struct {
 	weights    []float64 // of the examples; nil: 1
 	done       int

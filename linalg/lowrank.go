@@ -99,7 +99,7 @@ func (k *LowRankPlusDiag) Accuracy() (trace, largest float64) {
 	return trace, largest
 }
 
-// Subset is a copy of K~ between the listed sites, ascending; k if these are all. Its pivots are those of k.
+// Subset is a copy of K~ between the listed sites, ascending; k if these are all. It keeps the pivots of k.
 func (k *LowRankPlusDiag) Subset(sites []int) *LowRankPlusDiag {
 	if len(sites) == k.n {
 		return k

@@ -33,7 +33,7 @@ type RankOptions struct {
 	Offset float64
 	// Weight, if set, multiplies the residuals of sites in the tolerances, and in the choice of pivots.
 	Weight []float64
-	// Enough, if set, is called whenever the rank has grown by a third; true ends the factorisation.
+	// Enough, if set, is called whenever the rank has grown by a fifth; true ends the factorisation.
 	Enough func(*LowRankPlusDiag) bool
 
 	rounding float64 // residuals up to this times K_ii are rounding; 0: roundingFloor
@@ -108,7 +108,7 @@ func PivotedCholesky(ctx context.Context, k Columns, o RankOptions) (*LowRankPlu
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if o.Enough != nil && 3*f.rank >= 4*shown && f.rank > 0 {
+		if o.Enough != nil && 5*f.rank >= 6*shown && f.rank > 0 {
 			if shown = f.rank; o.Enough(f.finish()) {
 				break
 			}

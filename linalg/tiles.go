@@ -169,7 +169,7 @@ func (l lane) addSites(sign float64, sites []int, m []blas64.General, root []flo
 }
 
 // forms writes x_i'A x_i to dst_i, for rows x_i of the matrix whose transpose is m and a symmetric A that it
-// overwrites: twice the one of its lower triangle with half of its diagonal.
+// overwrites: twice the form of its lower triangle with half of its diagonal.
 func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 	for q := range a.Rows {
 		row := core.Row(a, q)

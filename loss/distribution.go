@@ -242,8 +242,8 @@ func (p mappedNormal) below(x float64) (less, atMost, density float64) {
 	return less, atMost, density
 }
 
-// average is the term of the expectation of g, by quadrature between the breakpoints of f and the preimages
-// of the ones of g: by fixed panels if f is piecewise linear, else by adaptive ones.
+// average is the term of the expectation of g, by quadrature between the breakpoints of f and the points
+// that f maps to breakpoints of g: by fixed panels if f is piecewise linear, else by adaptive ones.
 func (p mappedNormal) average(g func(f float64) float64, breaks []float64) float64 {
 	cuts := []float64{-curveReach, curveReach}
 	cut := func(z float64) {

@@ -67,8 +67,8 @@ func (t nested) Fit(set train.Set, f []float64) error {
 	return nil
 }
 
-// predictions are by all functions, of models of these rows. One target is the set's, in units of
-// the fit.
+// predictions are the predictions of all functions by models of these rows. One target is the set's, in
+// units of the fit.
 func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
 	drawn := t.part.model.Set.Subset(rows)
 	if column, of := &drawn.Columns[0], t.part.model.Function; !t.part.study.several() {

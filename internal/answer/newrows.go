@@ -102,7 +102,7 @@ func hasPosterior(m *model.Model) bool {
 //
 //	G(x, x) = K(x, x) - k(x)'(I + diag(d) K)^-1 diag(d) k(x)   (M03-33),
 //
-// with a bias that of linalg.BiasVariance; at least the leastPosterior part of K(x, x).
+// plus linalg.BiasVariance with a bias; at least the leastPosterior part of K(x, x).
 func posteriorVariances(m *model.Model, s *solver.Solution, in *dataset.Inputs) ([]float64, error) {
 	out := make([]float64, in.N())
 	prior, err := model.PriorVariances(m, in)

@@ -102,8 +102,9 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a 
 	if q.Covariances && a.Names != nil {
 		err = s.addCovariances(a, a.Names, func(k int) (*report.Covariance, error) {
 			one := a.Targets[a.Names[k]]
-			defer func() { one.Covariance = nil }()
-			return one.Covariance, nil
+			of := one.Covariance
+			one.Covariance = nil
+			return of, nil
 		})
 	}
 	a.Time = s.Times
@@ -140,7 +141,7 @@ func (s *Study) predictClasses(ctx context.Context, in *dataset.Inputs, q *Quest
 	})
 }
 
-// addCovariances adds those of several functions, one below the other.
+// addCovariances adds the covariances of several functions, one below the other.
 func (s *Study) addCovariances(a *report.Answer, functions []string,
 	of func(k int) (*report.Covariance, error)) error {
 	all := &report.Covariance{Functions: functions}

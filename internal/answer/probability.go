@@ -16,7 +16,7 @@ import (
 	"bootbench/solver"
 )
 
-// Probabilities are of the label +1, never the fraction of votes, which measures stability, not
+// Probabilities are probabilities of the label +1, never the fraction of votes, which measures stability, not
 // accuracy.
 type Probabilities struct {
 	// Method is "posterior", for the likelihood's, or the curve fitted to the left-out fields, "logistic" or

@@ -86,11 +86,12 @@ func (e *estimate) train(ctx context.Context) (err error) {
 		Margin: slices.Repeat(unknown, n), SupportVectors: e.full.Free + e.full.Bounded,
 		Violation: e.full.Violation}
 	e.result.Alpha = slices.Clone(e.full.Alpha)
+	r2 := p.Kernel.RadiusSquared(p.Bias)
 	for i, y := range p.Y {
 		e.margin = append(e.margin, y*e.full.F[p.Site.At(i)])
 		xi := e.slack(i)
 		e.result.Slack = append(e.result.Slack, xi)
-		e.result.Bound = append(e.result.Bound, 2*e.full.Alpha[i]*p.Kernel.RadiusSquared(p.Bias)+xi)
+		e.result.Bound = append(e.result.Bound, 2*e.full.Alpha[i]*r2+xi)
 	}
 	return e.full.Status.Err()
 }

@@ -76,8 +76,7 @@ func chooseRank(ctx context.Context, m *Model, most int) (*linalg.LowRankPlusDia
 	}
 	columns := m.inputs.Subset(sites)
 	c.model, c.law = m.part(judged), copies{m.chosen, c.times}
-	room := len(judged)
-	limit.MaxRank = max(1, min(room, int(2*referenceRatio*float64(highest))))
+	limit.MaxRank = max(1, min(len(judged), int(2*referenceRatio*float64(highest))))
 	exact := true
 	limit.Enough = func(factor *linalg.LowRankPlusDiag) bool {
 		exact = !c.look(ctx, factor, highest)
@@ -87,7 +86,7 @@ func chooseRank(ctx context.Context, m *Model, most int) (*linalg.LowRankPlusDia
 	if err = cmp.Or(c.cause, err); err != nil {
 		return nil, err
 	}
-	exact = exact && (factor.Rank() < limit.MaxRank || factor.Rank() == n)
+	exact = exact && factor.Rank() < limit.MaxRank
 	at, found := c.choose(ctx, factor, highest, exact)
 	if c.cause != nil {
 		return nil, c.cause
@@ -108,9 +107,12 @@ func chooseRank(ctx context.Context, m *Model, most int) (*linalg.LowRankPlusDia
 	return factor, err
 }
 
-// look solves the theory on a factor, and reports whether a rank below is enough, or the highest one can be
-// judged.
+// look solves the theory on a factor that has grown by a third, and reports whether a rank below is enough,
+// or the highest one can be judged.
 func (c *rankChoice) look(ctx context.Context, factor *linalg.LowRankPlusDiag, highest int) bool {
+	if k := len(c.seen) - 1; k >= 0 && 3*factor.Rank() < 4*c.seen[k].rank {
+		return false
+	}
 	at, ok := c.answer(ctx, factor)
 	if !ok {
 		return c.cause != nil
@@ -236,12 +238,12 @@ func (c *rankChoice) choose(ctx context.Context, factor *linalg.LowRankPlusDiag,
 	return c.seen[k], exact && c.seen[k].rank == factor.Rank()
 }
 
-// start is a start of solves on a factor of all sites: each site's cavity has the variance that it left out,
-// and that of the others as on the average.
+// start is a start of solves on a factor of all sites, nil without a solution: each site's cavity has the
+// variance that its own residual adds, and what the others add on the average.
 func (c *rankChoice) start(factor *linalg.LowRankPlusDiag) *solver.Solution {
 	from := c.settings.From
 	if from == nil {
-		return from
+		return nil
 	}
 	others := 0.0
 	for i, v := range c.residual {

@@ -135,6 +135,9 @@ func (a *Answer) generated() *document {
 	if first.Draws != nil {
 		d.line("fits", "%d, %s, seed %d", first.Resamples, first.Method, first.Seed)
 	}
+	if first.Level > 0 {
+		d.line("interval", "of the estimator: %.3g%% of the resamples predict within it", 100*first.Level)
+	}
 	d.modelled(a.Subject, nonzero(" (units of %s)", slices.Concat(a.Names, []string{""})[0]))
 	if first.Draws == nil {
 		d.convergence(first)

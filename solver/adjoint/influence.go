@@ -25,9 +25,9 @@ import (
 //
 // e_i the left-out error of example i, v_i its importance weight (1 without) and V the sum of these. The
 // square root of sum D_i^2 is the standard error of E over draws of the data (Jaeckel 1972; Efron and
-// Tibshirani 1997, section 5); the one of the mean of e_i holds the predictors fixed. The second term takes
-// one adjoint solve; a site's examples share its derivative. Counts must be Poisson or multinomial
-// (approximated by Poisson).
+// Tibshirani 1997, section 5); the standard error of the mean of e_i over examples would hold the predictors
+// fixed. The second term takes one adjoint solve; a site's examples share its derivative. Counts must be
+// Poisson or multinomial (approximated by Poisson).
 func Influence(ctx context.Context, s *solver.Solution, test loss.Test) ([]float64, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

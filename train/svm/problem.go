@@ -9,8 +9,8 @@ import (
 	"bootbench/train/internal/workspace"
 )
 
-// Box is C_i of an example with that weight and label: C times the weight and its class's. An example
-// of weight 0 is absent, also under a hard margin.
+// Box is C_i of an example with that weight and label: C times the weight and the weight of the class. An
+// example of weight 0 is absent, also under a hard margin.
 func Box(c, weight, label float64, classes loss.ClassWeights) float64 {
 	if weight == 0 {
 		return 0

@@ -25,10 +25,13 @@ type spectrum struct {
 	share float64
 }
 
-// newSpectrum takes a subset of the sites, or all if they are few.
-func newSpectrum(k linalg.Kernel, rescaled bool) (spectrum, error) {
+// newSpectrum takes a subset of the sites, or all if they are few or the start value is the answer.
+func newSpectrum(k linalg.Kernel, rescaled bool, method Method) (spectrum, error) {
 	n := k.N()
 	size := min(n, enoughSites, max(fewSites, n/subsetFactor))
+	if method == StartOnly {
+		size = n
+	}
 	w, err := linalg.Eigenvalues(k, rand.New(rand.NewPCG(0, 0)).Perm(n)[:size])
 	for i := range w {
 		w[i] = math.Max(w[i], 0)
@@ -59,7 +62,7 @@ func (s spectrum) meanG(d float64) float64 {
 // solution; Ridders' method in log c finds it.
 func (r *run) homogeneousCavity(rescaled bool, tol float64,
 	respond func(i int, c float64) float64) (float64, error) {
-	s, err := newSpectrum(r.Problem.Gram, rescaled)
+	s, err := newSpectrum(r.Problem.Gram, rescaled, r.Method)
 	if err != nil {
 		return 0, fmt.Errorf("start value: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/cmd/internal/steps"
 	"bootbench/fits"
@@ -36,7 +37,7 @@ type bothLaws struct {
 
 // lawsOf solves for the examples of an embedded set except those that are held out, and retrains on them.
 func (p *paperRun) lawsOf(ctx context.Context, name string, isHeld func(i int) bool) *bothLaws {
-	spec := preset(name)
+	spec := p.preset(name)
 	all, held, rest := spec.Set, []int(nil), []int(nil)
 	for i := range all.N() {
 		if isHeld(i) {
@@ -46,7 +47,11 @@ func (p *paperRun) lawsOf(ctx context.Context, name string, isHeld func(i int) b
 		}
 	}
 	spec.Set = all.Subset(rest)
-	m, once := steps.Must(model.Build(context.Background(), spec)), resample.Poisson{Ratio: 1}
+	m := steps.Must(model.Build(context.Background(), spec))
+	var once resample.Scheme = resample.Poisson{Ratio: 1}
+	if p.fixed {
+		once = resample.Multinomial{Size: len(rest), N: len(rest)}
+	}
 	b := &bothLaws{examples: len(rest), solution: steps.Must(m.Solve(ctx, once, solver.Settings{}))}
 	var cross blas64.General
 	if held != nil {
@@ -80,15 +85,41 @@ func (p *paperRun) moments(ctx context.Context) []*report.Figure {
 		return report.Panel{X: report.Axis{Label: "new input"}, Y: report.Axis{Label: label},
 			Series: []report.Series{dots, line}}
 	}
-	r := at.retrained
+	r, few := at.retrained, fluctuations(at.predictions)
 	return []*report.Figure{{
 		Name: "m03-figure-2", Title: "M03 figure 2: new inputs",
 		Caption: fmt.Sprintf(
 			"Mean and variance over resamples of the prediction at 50 held-out inputs of the Boston housing "+
-				"data, N = 456, S = N; retraining on %d resamples with two standard errors.", r.Resamples),
+				"data, N = 456, S = N; retraining on %d resamples with two standard errors. Averages over "+
+				"%d resamples fluctuate by up to %.2f (up to %.1f%%) for the mean, and up to %.2f (up to "+
+				"%.0f%%) for the variance.", r.Resamples, fewResamples, few[0].sd, 100*few[0].share,
+			few[1].sd, 100*few[1].share),
 		Panels: []report.Panel{panel("mean prediction", at.mean, r.Mean, r.MeanSE),
 			panel("variance", at.variance, r.Variance, r.VarianceSE)},
 	}}
+}
+
+// fewResamples are as many as M03 compares the theory's time with.
+const fewResamples = 20
+
+// fluctuation is a standard deviation, and one as a share of the average.
+type fluctuation struct{ sd, share float64 }
+
+// fluctuations are the largest over all inputs, of the mean and of the variance of a few predictions.
+func fluctuations(predictions [][]float64) (largest [2]fluctuation) {
+	for _, all := range predictions {
+		var of [2][]float64
+		for few := range slices.Chunk(all[:len(all)/fewResamples*fewResamples], fewResamples) {
+			mean, variance := stat.MeanVariance(few, nil)
+			of[0], of[1] = append(of[0], mean), append(of[1], variance)
+		}
+		for k, values := range of {
+			mean, sd := stat.MeanStdDev(values, nil)
+			largest[k].sd = max(largest[k].sd, sd)
+			largest[k].share = max(largest[k].share, sd/math.Abs(mean))
+		}
+	}
+	return largest
 }
 
 // law is the law of a prediction over resamples by theory and by retraining: densities on common bins.
@@ -244,8 +275,10 @@ func distanceFigure(sorted []law, resamples int) *report.Figure {
 				"inputs of the Boston housing data: %.1f%% up to 0.1, %.1f%% from 0.2 on, largest %.3f. The "+
 				"right panel replaces the inset of the paper.", resamples, len(sorted), near, far, largest),
 		Panels: []report.Panel{
-			{X: x, Y: y, Series: []report.Series{{Mark: report.Bars, X: edges, Y: counts}}},
-			{Title: "the tail, enlarged", X: x, Y: report.Axis{Label: "inputs", Max: 20},
+			{Title: fmt.Sprintf("%.1f%% up to 0.1", near), X: x, Y: y,
+				Series: []report.Series{{Mark: report.Bars, X: edges, Y: counts}}},
+			{Title: fmt.Sprintf("the tail, enlarged: %.1f%% from 0.2 on, largest %.3f", far, largest), X: x,
+				Y:      report.Axis{Label: "inputs", Max: 20},
 				Series: []report.Series{{Mark: report.Bars, X: edges[8:], Y: counts[8:]}}},
 		},
 	}

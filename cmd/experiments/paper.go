@@ -29,7 +29,9 @@ type paperRun struct {
 	resamples int // per point of a learning curve; moments and laws take momentsFactor times as many
 	seed      uint64
 	workers   int
-	pumadyn   string // CSV of the robot arm
+	pumadyn   string  // CSV of the robot arm
+	fixed     bool    // moments and laws are of resamples of exactly N examples
+	wider     float64 // factor of l^2 in the kernel of the Boston data
 }
 
 // paperFigures are the figures, in the order of the papers.
@@ -56,6 +58,9 @@ func paperStudy(f *flag.FlagSet) func(context.Context, *output) {
 	f.IntVar(&p.workers, "workers", 0, "retrainings at a time; default: one for each processor")
 	f.StringVar(&p.pumadyn, "pumadyn", "",
 		"CSV `file` of the robot arm, pumadyn-8nm; default: its curve is left out")
+	f.BoolVar(&p.fixed, "fixed", false,
+		"moments and laws are of resamples of exactly N examples; default: of N on average")
+	f.Float64Var(&p.wider, "wider", 1, "`factor` of l^2 in the kernel of the Boston data")
 	return func(ctx context.Context, o *output) {
 		for _, id := range strings.Split(cmp.Or(*only, strings.Join(ids, ",")), ",") {
 			k := slices.Index(ids, id)
@@ -68,10 +73,11 @@ func paperStudy(f *flag.FlagSet) func(context.Context, *output) {
 }
 
 // preset is the papers' model of an embedded set.
-func preset(name string) model.Spec {
+func (p *paperRun) preset(name string) model.Spec {
 	set := steps.Must(dataset.Open(name))
-	p, _ := model.PresetFor(set)
-	return model.Spec{Set: set, Kernel: p.Kernel, Loss: p.Loss, Standardize: p.Standardize}
+	preset, _ := model.PresetFor(set)
+	floats.Scale(math.Sqrt(p.wider), preset.Kernel.LengthScale)
+	return model.Spec{Set: set, Kernel: preset.Kernel, Loss: preset.Loss, Standardize: preset.Standardize}
 }
 
 // retrain trains on resamples with a test loss. onFit, unless nil, gets each resample's predictions, at the
@@ -91,28 +97,37 @@ var (
 	naiveRatios  = []float64{0.1, 0.2, 0.35, 0.6, 1, 1.7, 3, 5}
 )
 
-// ratioAxis is the axis of the learning curves.
-func ratioAxis() report.Axis {
+// ratioAxis is the axis of the learning curves, with the mean number of test points among n examples unless n
+// is 0.
+func ratioAxis(n float64) report.Axis {
 	a := report.Axis{Label: "S / N", Log: true}
 	for _, at := range []float64{0.1, 0.2, 0.5, 1, 2, 5} {
-		a.Ticks = append(a.Ticks, report.Tick{Value: at, Label: fmt.Sprint(at)})
+		tick := report.Tick{Value: at, Label: fmt.Sprint(at)}
+		if n > 0 {
+			tick.Label = fmt.Sprintf("%v (%.0f)", at, n*math.Exp(-at))
+		}
+		a.Ticks = append(a.Ticks, tick)
+	}
+	if n > 0 {
+		a.Label += " (number of test points)"
 	}
 	return a
 }
 
-// theoryLine is the left-out error by a method of the theory against the ratio, at converged ratios.
+// theoryLine is the left-out error by a method of the theory against the ratio, with gaps where the method
+// has no solution.
 func theoryLine(ctx context.Context, m *model.Model, test loss.Test, method solver.Method) (s report.Series) {
 	settings := solver.Settings{Method: method}
 	for _, ratio := range theoryRatios {
 		solution := steps.Must(m.Solve(ctx, resample.Poisson{Ratio: ratio}, settings))
 		steps.Check(ctx.Err())
-		if settings.From = nil; solution.Status == solver.Converged {
-			leftOut, _ := solution.LeftOut(test)
-			s.Add(ratio, leftOut)
-			if method == solver.ADATAP {
-				settings.From = solution
-			}
+		leftOut, _ := solution.LeftOut(test)
+		if settings.From = nil; solution.Status != solver.Converged {
+			leftOut = math.NaN()
+		} else if method == solver.ADATAP {
+			settings.From = solution
 		}
+		s.Add(ratio, leftOut)
 	}
 	return s
 }
@@ -138,7 +153,7 @@ func (p *paperRun) bothSides(ctx context.Context, spec model.Spec, test loss.Tes
 
 // regression is M03 figure 1, left: one learning curve with all approximations.
 func (p *paperRun) regression(ctx context.Context) []*report.Figure {
-	m := steps.Must(model.Build(context.Background(), preset("boston")))
+	m := steps.Must(model.Build(context.Background(), p.preset("boston")))
 	var series []report.Series
 	for _, l := range []struct {
 		method solver.Method
@@ -160,15 +175,16 @@ func (p *paperRun) regression(ctx context.Context) []*report.Figure {
 	return []*report.Figure{report.NewFigure("m03-figure-1-left", "M03 figure 1, left: boston",
 		"Square loss on left-out examples of resamples of S = ratio x N examples, Boston housing "+
 			"data: four approximations, and retraining with two standard errors. "+
-			"Of N examples N exp(-ratio) are left out on average. Solves that did not converge are left out.",
-		ratioAxis(), report.Axis{Label: "bootstrapped square loss", Max: 1.6 * slices.Max(dots.Y)},
+			"Of N examples N exp(-ratio) are left out on average. A line has a gap where its method has "+
+			"no solution.",
+		ratioAxis(float64(m.Set.N())), report.Axis{Label: "bootstrapped square loss"},
 		append(series, dots)...)}
 }
 
 // robust is M03 figure 1, right: the smoothed eps-insensitive loss, one curve per data set.
 func (p *paperRun) robust(ctx context.Context) []*report.Figure {
 	test := steps.Must(loss.TestByName("smooth-eps"))
-	specs := []model.Spec{preset("boston")}
+	specs := []model.Spec{p.preset("boston")}
 	if p.pumadyn != "" {
 		specs = append(specs, robot(steps.Must(dataset.Load(p.pumadyn, dataset.Options{}))))
 	}
@@ -181,7 +197,7 @@ func (p *paperRun) robust(ctx context.Context) []*report.Figure {
 	return []*report.Figure{report.NewFigure("m03-figure-1-right", "M03 figure 1, right: another test loss",
 		"The same predictors, trained with square loss, judged by the eps-insensitive loss with "+
 			"smoothed corners (eps = beta = 0.1), with two standard errors of retraining.",
-		ratioAxis(), report.Axis{Label: "bootstrapped eps-insensitive loss"}, series...)}
+		ratioAxis(0), report.Axis{Label: "bootstrapped eps-insensitive loss"}, series...)}
 }
 
 // robotScale is l^2 of M03's kernel exp(-sum_j (x_j - x'_j)^2/(v_j l^2)) on the
@@ -205,10 +221,10 @@ func robot(set *dataset.Set) model.Spec {
 
 // classification is M04 figure 1, left: four learning curves of hard margins, wisconsin enlarged.
 func (p *paperRun) classification(ctx context.Context) []*report.Figure {
-	all := report.Panel{X: ratioAxis(), Y: report.Axis{Label: "bootstrapped classification error"}}
+	all := report.Panel{X: ratioAxis(0), Y: report.Axis{Label: "bootstrapped classification error"}}
 	enlarged := report.Panel{Title: "wisconsin, enlarged", X: all.X, Y: all.Y}
 	for i, name := range []string{"crabs", "wisconsin", "sonar", "pima"} {
-		line, dots := p.bothSides(ctx, preset(name), loss.ZeroOne{}, i)
+		line, dots := p.bothSides(ctx, p.preset(name), loss.ZeroOne{}, i)
 		if name == "wisconsin" {
 			enlarged.Series = []report.Series{line, dots}
 		}

@@ -2,10 +2,13 @@ package main
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/testutil"
+	"bootbench/kernel"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -40,10 +43,48 @@ func TestPeaks(t *testing.T) {
 	}
 }
 
+// TestGaps: where a method has no solution, its line has a gap and keeps its other points.
+func TestGaps(t *testing.T) {
+	spec := model.Spec{Set: testutil.Must(dataset.Load("synthetic:waves,n=80,d=2", dataset.Options{}))(t),
+		Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: 0.1}, Loss: loss.Square{Noise: 1e-4}, Standardize: true}
+	m := testutil.Must(model.Build(t.Context(), spec))(t)
+	line, gaps := theoryLine(t.Context(), m, loss.SquareTest{}, solver.StartOnly), 0
+	for i, ratio := range theoryRatios {
+		s := testutil.Must(m.Solve(t.Context(), resample.Poisson{Ratio: ratio},
+			solver.Settings{Method: solver.StartOnly}))(t)
+		if s.Status != solver.Converged {
+			gaps++
+		}
+		if line.X[i] != ratio || math.IsNaN(line.Y[i]) != (s.Status != solver.Converged) {
+			t.Errorf("ratio %v: %s, drawn at %v: %v", ratio, s.Status, line.X[i], line.Y[i])
+		}
+	}
+	if gaps == 0 || gaps == len(theoryRatios) {
+		t.Errorf("%d gaps", gaps)
+	}
+}
+
+// TestFluctuations: averages of Gaussian predictions of variance v over m of them fluctuate by sqrt(v/m),
+// their variances by v sqrt(2/(m-1)); an input without spread adds nothing.
+func TestFluctuations(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	predictions := [][]float64{make([]float64, 40010), make([]float64, 40010)}
+	for i := range predictions[0] {
+		predictions[0][i], predictions[1][i] = 10+3*rng.NormFloat64(), 5
+	}
+	of := fluctuations(predictions)
+	mean, variance := 3/math.Sqrt(fewResamples), 9*math.Sqrt(2./(fewResamples-1))
+	for k, want := range []fluctuation{{mean, mean / 10}, {variance, variance / 9}} {
+		if math.Abs(of[k].sd/want.sd-1) > 0.1 || math.Abs(of[k].share/want.share-1) > 0.1 {
+			t.Errorf("%+v, want %+v", of[k], want)
+		}
+	}
+}
+
 // TestCurve: the theory's line is the same by single solves, and the sides agree within the errors.
 func TestCurve(t *testing.T) {
-	spec := preset("crabs")
 	p := &paperRun{resamples: 100}
+	spec := p.preset("crabs")
 	line, dots := p.bothSides(t.Context(), spec, loss.ZeroOne{}, 0)
 	if len(line.X) != len(theoryRatios) || len(dots.X) != len(naiveRatios) {
 		t.Fatalf("%d and %d points", len(line.X), len(dots.X))

@@ -16,41 +16,42 @@ type Generator struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
 	Task  string `json:"task"` // regression or classification
-	// D and Noise are the defaults, MinD and MaxNoise the limits.
+	// D, Noise and Tilt are the defaults, MinD and MaxNoise the limits. Only text has a Tilt.
 	D        int     `json:"d"`
 	MinD     int     `json:"-"`
 	Noise    float64 `json:"noise"`
 	MaxNoise float64 `json:"-"`
+	Tilt     float64 `json:"tilt,omitempty"`
 
 	sparse  bool // most features are zero
-	prepare func(rng *rand.Rand, d int) drawFunc
+	prepare func(rng *rand.Rand, s *synthetic) drawFunc
 }
 
 // drawFunc draws one example: it fills x, which is zero, and returns the target.
 type drawFunc func(rng *rand.Rand, x []float64, noise float64) float64
 
 // plain is a prepare function without preparation.
-func plain(draw drawFunc) func(*rand.Rand, int) drawFunc {
-	return func(*rand.Rand, int) drawFunc { return draw }
+func plain(draw drawFunc) func(*rand.Rand, *synthetic) drawFunc {
+	return func(*rand.Rand, *synthetic) drawFunc { return draw }
 }
 
 // Generators lists the synthetic sets.
 func Generators() []Generator {
 	const unbounded = 1e9
 	return []Generator{
-		{"friedman1", "five of d uniform inputs matter, Friedman 1991", "regression", 10, 5, 1, unbounded,
+		{"friedman1", "five of d uniform inputs matter, Friedman 1991", "regression", 10, 5, 1, unbounded, 0,
 			false, plain(friedman1)},
-		{"waves", "smooth function: sum of 64 random cosines", "regression", 4, 1, 0.1, unbounded, false,
+		{"waves", "smooth function: sum of 64 random cosines", "regression", 4, 1, 0.1, unbounded, 0, false,
 			waves},
-		{"grid", "inputs on 5 levels each, so most repeat", "regression", 3, 1, 0.5, unbounded, false,
+		{"grid", "inputs on 5 levels each, so most repeat", "regression", 3, 1, 0.5, unbounded, 0, false,
 			plain(grid)},
-		{"blobs", "two overlapping Gaussian classes", "classification", 2, 1, 1, unbounded, false,
+		{"blobs", "two overlapping Gaussian classes", "classification", 2, 1, 1, unbounded, 0, false,
 			plain(blobs)},
-		{"rings", "a class around the other", "classification", 2, 2, 0.3, unbounded, false, plain(rings)},
-		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", "classification", 2, 1, 0.05, 0.5,
+		{"rings", "a class around the other", "classification", 2, 2, 0.3, unbounded, 0, false, plain(rings)},
+		{"checker", "checkerboard of 4 x 4 fields, some labels flipped", "classification", 2, 1, 0.05, 0.5, 0,
 			false, plain(checker)},
 		{"text", "documents of two topics, Zipf word counts, tf-idf, sparse", "classification", 5000, 100,
-			0.4, 10, true, text},
+			0.4, 10, 0.3, true, text},
 	}
 }
 
@@ -75,8 +76,9 @@ func friedman1(rng *rand.Rand, x []float64, noise float64) float64 {
 // where w_m ~ N(0, I_d/d) and b_m in [0, 2 pi) are drawn once per seed. Over seeds, f is approximately a
 // Gaussian process with kernel exp(-|x-x'|^2/(2d)): these are its random Fourier features (Rahimi and Recht,
 // NIPS 2007).
-func waves(rng *rand.Rand, d int) drawFunc {
+func waves(rng *rand.Rand, s *synthetic) drawFunc {
 	const count = 64
+	d := s.D
 	w := linalg.NewMatrix(count, d)
 	b := make([]float64, count)
 	for m := range count {
@@ -168,8 +170,8 @@ type synthetic struct {
 
 const syntheticPrefix = "synthetic:"
 
-// generate draws the set "synthetic:NAME,key=value,...". The keys are n (default 1000), seed (1), d and noise
-// (the generator's). Options.MaxBytes bounds the size.
+// generate draws the set "synthetic:NAME,key=value,...". The keys are n (default 1000), seed (1), d, noise
+// and, of text, tilt (the generator's). Options.MaxBytes bounds the size.
 func generate(text string, opt Options) (set *Set, err error) {
 	s, err := parseSynthetic(strings.TrimPrefix(text, syntheticPrefix))
 	if err == nil {
@@ -203,8 +205,10 @@ func parseSynthetic(text string) (s synthetic, err error) {
 			s.seed, err = strconv.ParseUint(value, 10, 64)
 		case "noise":
 			s.Noise, err = strconv.ParseFloat(value, 64)
+		case "tilt":
+			s.Tilt, err = strconv.ParseFloat(value, 64)
 		default:
-			return s, fmt.Errorf("unknown key %s (n, seed, d, noise)", quote(key))
+			return s, fmt.Errorf("unknown key %s (n, seed, d, noise, tilt)", quote(key))
 		}
 		if err != nil {
 			return s, fmt.Errorf("%s = %s is not a number that fits", key, quote(value))
@@ -217,6 +221,10 @@ func parseSynthetic(text string) (s synthetic, err error) {
 		return s, fmt.Errorf("d = %d: %s needs at least %d", s.D, s.Name, s.MinD)
 	case !(s.Noise >= 0 && s.Noise <= s.MaxNoise):
 		return s, fmt.Errorf("noise = %v is out of range", s.Noise)
+	case s.Tilt != 0 && s.Name != "text":
+		return s, fmt.Errorf("%s has no tilt, text has one", s.Name)
+	case !(s.Tilt >= 0 && s.Tilt <= maxTilt):
+		return s, fmt.Errorf("tilt = %v: take 0 to %v", s.Tilt, maxTilt)
 	}
 	return s, nil
 }
@@ -235,8 +243,11 @@ func (s synthetic) draw(opt Options) (*Set, error) {
 	set, y := &Set{Source: "generated: " + s.About}, make([]float64, s.n)
 	set.Name = fmt.Sprintf("%s%s,n=%d,seed=%d,d=%d,noise=%v", syntheticPrefix, s.Name, s.n, s.seed, s.D,
 		s.Noise)
+	if s.Name == "text" {
+		set.Name += fmt.Sprintf(",tilt=%v", s.Tilt)
+	}
 	// Sparse examples are drawn into one row and gathered.
-	draw, x := s.prepare(rng, s.D), linalg.NewMatrix(1, s.D)
+	draw, x := s.prepare(rng, &s), linalg.NewMatrix(1, s.D)
 	if s.sparse {
 		set.Sparse = linalg.NewCSR(linalg.NewMatrix(0, s.D))
 	} else {

@@ -10,7 +10,7 @@ import (
 const (
 	zipfShift  = 2.7 // Mandelbrot's shift of the rank
 	topicShare = 0.3 // of the words belong to each of the two topics
-	topicTilt  = 0.3 // log odds by which a document prefers words of its topic
+	maxTilt    = 10  // of which the powers of a noisy document still are numbers
 	wordsMean  = 100 // median number of words of a document
 	wordsSD    = 0.4 // standard deviation of its logarithm
 	fewest     = 10  // words of a document
@@ -24,22 +24,23 @@ const (
 // + 2.7) (Zipf's law with Mandelbrot's shift) and belongs to the topic of +1 (c_w = 1) with probability 0.3,
 // to the topic of -1 (c_w = -1) with probability 0.3, else to none (c_w = 0). The topics are drawn once, the
 // same for all seeds: another seed draws new documents of the same distribution. A document has L words, L >=
-// 10 and ln L ~ N(ln 100, 0.4^2), drawn independently with probabilities proportional to p_w exp(0.3 c_w t).
+// 10 and ln L ~ N(ln 100, 0.4^2), drawn independently with probabilities proportional to p_w exp(tilt c_w t).
 // Word w that occurs n_w > 0 times gets the weight
 //
 //	(1 + ln n_w) ln(1/q_w),  q_w = 1 - (1 - p_w)^100
 //
 // (tf-idf; q_w is the fraction of documents with word w at t = 0, so that examples are independent), and each
 // row is scaled to length 1. At d = 5000 a row has some 87 entries. The best possible error exceeds
-// Phi(-1/noise), 0.6% at noise 0.4, since a document has few words: a linear support vector machine with C =
-// 1 trained on 6000 documents errs on 9% of new ones.
-func text(_ *rand.Rand, d int) drawFunc {
+// Phi(-1/noise), 0.6% at noise 0.4, since a document has few words: at tilt 0.3, the default, a linear
+// support vector machine with C = 1 trained on 6000 documents errs on 9% of new ones. The larger the tilt,
+// the easier it is to tell the classes apart; at tilt 0 the words say nothing.
+func text(_ *rand.Rand, s *synthetic) drawFunc {
 	const topics = 0x7a697066 // any constant
-	v := newVocabulary(rand.New(rand.NewPCG(topics, topics)), d)
+	v := newVocabulary(rand.New(rand.NewPCG(topics, topics)), s.D)
 	var words []int32
 	return func(rng *rand.Rand, x []float64, noise float64) float64 {
 		y := drawLabel(rng)
-		lean := topicTilt * (y + noise*rng.NormFloat64())
+		lean := s.Tilt * (y + noise*rng.NormFloat64())
 		length := max(fewest, int(math.Round(wordsMean*math.Exp(wordsSD*rng.NormFloat64()))))
 		words = words[:0]
 		for range length {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Figure is a figure with its numbers: one panel or several side by side. Numbers that are not finite are not
-// drawn, and empty cells in its CSV.
+// Figure is a figure with its numbers: one panel or several side by side. Numbers that are not finite are
+// gaps of lines, and empty cells in its CSV.
 type Figure struct {
 	Name    string // of its files, without extension
 	Title   string

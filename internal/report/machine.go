@@ -40,7 +40,8 @@ func (l *Datasets) document() *document {
 		}))
 	d.gap()
 	d.paragraph("A synthetic set takes n (default 1000), seed (1), d and noise: " +
-		"synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5")
+		"synthetic:friedman1,n=2000,seed=3,d=8,noise=0.5. Text takes tilt, too (0.3): the log odds by " +
+		"which a document prefers words of its topic; the larger, the easier.")
 	return d
 }
 

@@ -210,6 +210,21 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// TestGap: a line ends before a number that is none, and begins anew after it.
+func TestGap(t *testing.T) {
+	line := Series{X: []float64{1, 2, 3, 4, 5}, Y: []float64{5, 6, math.NaN(), 2, 1}}
+	for gaps, y := range []float64{3, math.NaN()} {
+		var svg bytes.Buffer
+		line.Y[2] = y
+		if err := NewFigure("gap", "", "", Axis{}, Axis{}, line).WriteSVG(&svg); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(svg.String(), "<polyline"); lines != gaps+1 {
+			t.Errorf("%d gaps, %d lines", gaps, lines)
+		}
+	}
+}
+
 // TestFormulaCells: a text that a spreadsheet would take for a formula gets an apostrophe,
 // numbers stay as they are.
 func TestFormulaCells(t *testing.T) {

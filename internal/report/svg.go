@@ -51,19 +51,25 @@ func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format+"\n
 // point is a point of a series with its error bar, 0 for none.
 type point struct{ x, y, err float64 }
 
-// drawn are the points of a series that the axes can show.
-func (d *drawing) drawn(s *Series) (points []point) {
+// drawn are the points of a series that the axes can show, in runs without a gap.
+func (d *drawing) drawn(s *Series) (runs [][]point) {
+	gap := true
 	for i, y := range s.Y {
 		if !d.X.draws(s.X[i]) || !d.Y.draws(y) {
+			gap = true
 			continue
 		}
 		p := point{x: s.X[i], y: y}
 		if i < len(s.Err) && s.Err[i] > 0 && d.Y.draws(y-s.Err[i]) && d.Y.draws(s.Err[i]) {
 			p.err = s.Err[i]
 		}
-		points = append(points, p)
+		if gap {
+			runs, gap = append(runs, nil), false
+		}
+		last := &runs[len(runs)-1]
+		*last = append(*last, p)
 	}
-	return points
+	return runs
 }
 
 func (d *drawing) draw() {
@@ -102,7 +108,7 @@ func (d *drawing) fit() {
 		if s.inLegend() {
 			room = min(room+0.054, 0.5)
 		}
-		for _, p := range s.Mark.path(d.drawn(&s)) {
+		for _, p := range s.Mark.path(slices.Concat(d.drawn(&s)...)) {
 			low.x, high.x = min(low.x, p.x), max(high.x, p.x)
 			if d.Y.draws(p.y) {
 				low.y, high.y = min(low.y, p.y-p.err), max(high.y, p.y+p.err)
@@ -169,10 +175,13 @@ func (s *Series) colour() string { return palette[s.Colour%len(palette)] }
 
 // series draws a series that is not a map.
 func (d *drawing) series(s *Series) {
-	points := d.drawn(s)
-	if s.Mark != Dots && s.Mark != Triangles {
-		d.line(s, s.Mark.path(points))
+	runs := d.drawn(s)
+	for _, run := range runs {
+		if s.Mark != Dots && s.Mark != Triangles {
+			d.line(s, s.Mark.path(run))
+		}
 	}
+	points := slices.Concat(runs...)
 	for _, p := range points {
 		x, y := d.x.at(p.x), d.y.at(p.y)
 		if p.err > 0 {

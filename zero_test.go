@@ -48,7 +48,7 @@ var publicFunctions = []any{
 	bench.NewVarianceAccuracy,
 	blas.Bind, blas.Bound, blas.Describe, blas.Names, blas.NewSmall, blas.SingleThreaded, blas.SmallWork,
 	blas.Syrk, blas.ThreadsForOrder, blas.Trmm,
-	fits.Against, fits.Along, fits.Batch, fits.BlockBytes, fits.CostOf, fits.Estimate, fits.FromAll,
+	fits.Against, fits.Along, fits.Batch, fits.BlockBytes, fits.CostOf, fits.Estimate,
 	fits.Jackknife, fits.NewBlocks, fits.NewControlled, fits.NewSums, fits.NumbersPerExample, fits.OfTheory,
 	fits.PairsOf, fits.Predicting, fits.RankWithin, fits.Run, fits.RunPath, fits.Single, fits.SizeOfBlock,
 	fits.Train,
@@ -82,7 +82,7 @@ var publicFunctions = []any{
 // root package names.
 var publicTypes = []any{bootbench.Data{}, bootbench.ReadOptions{}, bootbench.Spec{}, bootbench.Trained{},
 	bootbench.Inverse{}, bootbench.Folds{},
-	gp.PivotError{}, &gp.Downdate{}, svm.InfeasibleError{}, svm.ModelFile{}, svm.LeftOut{},
+	gp.PivotError{}, &gp.Downdate{}, svm.InfeasibleError{}, svm.ModelFile{}, svm.LeftOut{}, svm.Response{},
 	&blas.Crew{}, blas.Fault{}, linalg.PivotError{}, linalg.EntryError{}, &linalg.LowRankSystem{},
 	linalg.RankError{},
 	fits.Decided{}, fits.Expectation{}, fits.Joint{}, fits.Largest(0), fits.Moments{}, fits.Votes{},

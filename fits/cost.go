@@ -32,13 +32,6 @@ const kinkIterations, squareIterations, smoothIterations = 22, 10, 20
 // matrix. Up to newtonSites its Newton's method forms dense matrices there, too.
 const factorSweeps, newtonSites = 12, 2000
 
-// FromAll is the cost of one fit by the trainer of support vector machines that leaves one example out, from
-// the solution of all: solves with the factor of its free support vectors, and updates of f at all sites.
-func FromAll(free, sites int) float64 {
-	const solves, updates = 4, 4 // for each element
-	return float64(free) * float64(solves*free+updates*sites)
-}
-
 // RankWithin is the rank of a factor on which an estimate of that many rows costs cost.
 func RankWithin(cost float64, rows int) int {
 	const forEach, besides = 1000, 250 // of every row, for each column and besides

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
@@ -103,7 +101,7 @@ func leaveOutLabels(ctx context.Context, p *part, methods []leaveout.Settings, p
 	a.LeftOneOut.Bias, a.TestLoss = p.model.Bias, loss.ZeroOne{}.Name()
 	var results []*leaveout.Result
 	for _, settings := range methods {
-		settings.Progress, settings.Together = p.study.counting("leaving out"), p.leaveOutTogether
+		settings.Progress = p.study.counting("leaving out")
 		result, err := leaveout.Estimate(ctx, problem, settings)
 		var infeasible *svm.InfeasibleError
 		if errors.As(err, &infeasible) {
@@ -129,32 +127,6 @@ func leaveOutLabels(ctx context.Context, p *part, methods []leaveout.Settings, p
 	}
 	a.Points.Alpha, a.Points.Slack, a.Points.Bound = shown.Alpha, shown.Slack, shown.Bound
 	return nil
-}
-
-// leaveOutTogether are the predictions for the listed examples by fits in blocks that lack one each, nil
-// where blocks fail, do not fit into memory or do not pay.
-func (p *part) leaveOutTogether(ctx context.Context, list []int, free int) []float64 {
-	around := resample.KFold{Folds: p.model.Set.N(), N: p.model.Set.N()}
-	cost, count := p.model.Cost(ctx, around, nil), float64(len(list))
-	if p.model.Rows != nil || !(cost.Rough+count*cost.Block < count*fits.FromAll(free, p.model.Sites())) {
-		return nil
-	}
-	f, plan := slices.Repeat([]float64{math.NaN()}, len(list)), resample.Without{}
-	for _, i := range list {
-		plan.Rows, plan.Y = append(plan.Rows, []int{i}), append(plan.Y, p.model.Y)
-	}
-	settings := model.RetrainSettings{Plan: plan}
-	settings.Resamples, settings.Workers = len(list), runtime.GOMAXPROCS(0)
-	settings.Progress = p.study.counting("leaving out")
-	settings.OnFit = func(r int, _, field []float64) { f[r] = field[p.model.Site[list[r]]] }
-	err := model.CheckRetrain(p.model, model.Batch, around, settings)
-	if err == nil {
-		_, err = p.retrain(ctx, model.Batch, around, settings)
-	}
-	if ctx.Err() == nil && (err != nil || floats.HasNaN(f)) {
-		return nil
-	}
-	return f
 }
 
 // fillLeftOut writes results into the answer, and returns the one that it shows.

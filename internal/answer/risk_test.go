@@ -15,8 +15,6 @@ import (
 	"bootbench/internal/testutil"
 	"bootbench/linalg"
 	"bootbench/loss"
-	"bootbench/train"
-	"bootbench/train/svm"
 )
 
 // tableOf is a table of n rows in the plane: numbers, classes or several targets.
@@ -273,34 +271,6 @@ func TestChooseAgain(t *testing.T) {
 			if of := a.foldOf[i]; of != part || math.Abs(a.chosen.fields[0][i]-f[i]) > 1e-8 {
 				t.Fatalf("row %d of part %d: %v, alone %v of part %d", i, of, a.chosen.fields[0][i], f[i],
 					part)
-			}
-		}
-	}
-}
-
-// TestLeaveOutTogether: examples that are left out in blocks have the predictions of trainings one after the
-// other from the solution of all, in units of their spread within the tolerance of blocks.
-func TestLeaveOutTogether(t *testing.T) {
-	for _, training := range []loss.Loss{loss.Hinge{C: 1}, loss.Hinge{C: 10}} {
-		spec := model.NewSpec(testutil.Must(dataset.Load("sonar", dataset.Options{}))(t), training)
-		s := testutil.Must(New(t.Context(), spec, loss.ZeroOne{}))(t)
-		p, set := s.part(0), s.Model.Set
-		list := []int{0, 7, 50, 99, 150, 207}
-		f := p.leaveOutTogether(t.Context(), list, math.MaxInt32)
-		if few := p.leaveOutTogether(t.Context(), list, 1); few != nil {
-			t.Error("blocks for six examples of one free support vector")
-		}
-		k := testutil.Must(s.Model.Dense())(t)
-		trainer := svm.NewTrainer(testutil.Must(svm.NewRows(k))(t))
-		box := slices.Repeat([]float64{training.(loss.Hinge).C}, set.N())
-		testutil.Must(trainer.Train(train.Set{Y: s.Model.Y, Site: s.Model.Site, Weight: box,
-			Bias: s.Model.Bias},
-			train.Settings{Tolerance: 1e-6}))(t)
-		for at, i := range list {
-			left := testutil.Must(trainer.LeaveOut(i))(t)
-			if math.Abs(f[at]-left.F) > 5e-3 {
-				t.Errorf("%s: without example %d %.5f, one after the other %.5f", training.Name(), i, f[at],
-					left.F)
 			}
 		}
 	}

@@ -236,6 +236,7 @@ func TestCancel(t *testing.T) {
 func TestInexact(t *testing.T) {
 	k := linalg.ZeroSym(2)
 	e := &estimate{problem: Problem{Set: train.Set{Y: []float64{1, -1}}}, trainer: svm.NewTrainer(rows(t, k)),
+		full:   &svm.Result{},
 		result: Result{Loss: make([]float64, 2), Margin: make([]float64, 2)}}
 	e.retrain(context.Background(), []int{1}) // the trainer has no solution to start from
 	if r := e.finish(); r.Status != Inexact {

@@ -1,7 +1,6 @@
 package leaveout
 
 import (
-	"context"
 	"time"
 
 	"bootbench/internal/calibration"
@@ -59,10 +58,6 @@ type Settings struct {
 	Rho float64
 	// Tolerance is the tolerance of all trainings; 0 means DefaultTolerance.
 	Tolerance float64
-	// Together, if set, makes the trainings without each of the listed examples: it returns the predictions
-	// at these, NaN for those that the end of ctx leaves out, or nil if it cannot, or if one after the other
-	// from the solution of all, with that number of free support vectors, is faster.
-	Together func(ctx context.Context, list []int, free int) []float64
 	// Progress, if set, is called with the number of finished trainings. Calls do not overlap.
 	Progress func(done, total int)
 }

@@ -25,5 +25,6 @@
 // beta = 0. Certificates then judge the answer, from an f recomputed from beta. LIBSVM's shrinking, which
 // leaves bounded weights out of the search, would not pay: active-set steps leave few coordinate steps.
 //
-// Trainer.LeaveOut trains without one example, from the solution of all.
+// Trainer.LeaveOut trains without one example, from the solution of all; Trainer.Response makes that cheap
+// for many examples.
 package svm

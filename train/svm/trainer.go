@@ -52,16 +52,6 @@ func (t *Trainer) Train(p train.Set, s train.Settings) (*Result, error) {
 	return r, nil
 }
 
-// FreeSites lists the sites with weights strictly inside their boxes, where f is the examples' label.
-func (t *Trainer) FreeSites() (list []int) {
-	for i, s := range t.dual.active {
-		if t.dual.free(i) {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
 // maximize runs coordinate steps (SMO) and active-set steps in turn until the violation is within the
 // tolerance; if fresh is set, the one of a recomputed f. Else it begins near a solution, whose factor nearly
 // fits, and takes active-set steps as often as it may. It fills in the Result's counts.

@@ -257,6 +257,7 @@ func TestResume(t *testing.T) {
 // repeatedly, and does not change the full solution.
 func TestLeaveOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(22, 22))
+	asked, known := 0, 0
 	for trial := range 60 {
 		m := 4 + rng.IntN(20)
 		k := gram(rng, m, 0.05)
@@ -277,6 +278,7 @@ func TestLeaveOut(t *testing.T) {
 			t.Fatal(err, full.Status)
 		}
 		alpha, f := slices.Clone(full.Alpha), slices.Clone(full.F)
+		response := testutil.Must(trainer.Response())(t)
 		for _, i := range append(rng.Perm(len(p.Y)), rng.Perm(len(p.Y))...) {
 			left, err := trainer.LeaveOut(i)
 			if err != nil || left.Status != train.Converged {
@@ -289,9 +291,18 @@ func TestLeaveOut(t *testing.T) {
 			if math.Abs(left.F-want) > 1e-7 {
 				t.Errorf("trial %d, example %d: f = %v, from nothing %v", trial, i, left.F, want)
 			}
+			if f, ok := response.LeaveOut(i); ok && math.Abs(f-want) > 1e-7 {
+				t.Errorf("trial %d, example %d: f = %v by responses, from nothing %v", trial, i, f, want)
+			} else if ok {
+				known++
+			}
+			asked++
 		}
 		near(t, "alpha", full.Alpha, alpha, 0)
 		near(t, "f", full.F, f, 0)
+	}
+	if 10*known < 9*asked {
+		t.Errorf("responses know %d of %d", known, asked)
 	}
 }
 

@@ -45,19 +45,20 @@ renew() {
 	!skip { print }' "${3:-BENCHMARKS.md}" > "$out/new" && cp "$out/new" "${3:-BENCHMARKS.md}"
 }
 
-# The first rows of compare, those with the most examples of each data set, and the last lines.
+# The claims of compare, and of both of its tables the rows with the most examples of each data set.
 largest() {
 	awk '
+	function rows() { for (i = 1; i <= count; i++) print row[order[i]]; count = 0; split("", row) }
+	/^```/ { rows() }
+	/^$/ { rows() }
 	/^data / { tables++ }
-	/^```/ || tables == 1 && /^data / { print; next }
-	tables == 1 && match($0, /  +[0-9]/) {
+	tables && !/^data / && /^[a-z]/ && match($0, /  +[0-9]/) {
 		name = substr($0, 1, RSTART)
 		if (!(name in row)) order[++count] = name
 		row[name] = $0
+		next
 	}
-	/^claim of M03/ { for (i = 1; i <= count; i++) print row[order[i]]; print "" }
-	/^claim of/
-	/^retraining wins/ { print | "fold -s -w 118"; close("fold -s -w 118") }' "$1"
+	{ print }' "$1"
 }
 
 picture() { # figure that a command left under $out, name in doc/pictures
@@ -86,7 +87,7 @@ time=3x bench ./solver '^BenchmarkSteps$' openblas "$out/steps.txt"
 echo "theory against retraining" >&2
 {
 	echo '```'
-	"$out/bootbench" compare --quiet --out "$out/claim" | sed 's/ *converged$//; s/ *status$//'
+	"$out/bootbench" compare --quiet --out "$out/claim"
 	echo '```'
 } > "$out/compare"
 largest "$out/compare" > "$out/readme"

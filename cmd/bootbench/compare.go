@@ -41,10 +41,7 @@ func runCompare(a *app, o *options, data []string) {
 	tasks := steps.Must(bench.CompareTasks(cases, settings))
 	a.openJournal(&problem{flags: o})
 	c := &report.Comparison{}
-	for _, of := range cases {
-		c.Data = append(c.Data, of.Title())
-	}
-	printRows(a, rowRun[report.CompareRow]{
+	deliverRows(a, rowRun[report.CompareRow]{
 		tasks: tasks, together: 1, document: c,
 		status: func(row report.CompareRow) string { return row.Status },
 		finish: func(rows []report.CompareRow, _ bool) { c.Rows = rows },

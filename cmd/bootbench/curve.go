@@ -71,7 +71,7 @@ func runCurve(a *app, o *options, data []string) {
 	a.openJournal(p)
 	set := path.Model.Set
 	doc := &report.Curve{Command: "curve", Subject: path.Subject, Scheme: q.Scheme.Name(),
-		TestLoss: path.Test.Name()}
+		TestLoss: path.Test.Name(), Grows: growing}
 	if len(set.Columns) > 1 {
 		doc.Notes = append(slices.Clone(doc.Notes), "errors are in standard deviations of each target")
 	}
@@ -83,12 +83,8 @@ func runCurve(a *app, o *options, data []string) {
 			return *row(a, path.Study, steps.Must(path.At(a.ctx, i)))
 		}))
 	}
-	var shown report.RowResult[report.Answer] = doc
-	if growing {
-		shown = report.Growing{Curve: doc}
-	}
-	printRows(a, rowRun[report.Answer]{
-		tasks: tasks, together: answer.PathLength, document: shown,
+	deliverRows(a, rowRun[report.Answer]{
+		tasks: tasks, together: answer.PathLength, document: doc,
 		status: func(e report.Answer) string { return e.Status },
 		finish: func(results []report.Answer, complete bool) {
 			doc.Time, doc.Results, doc.Status = path.Times, results, completeness(complete)

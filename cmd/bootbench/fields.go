@@ -39,7 +39,7 @@ var fields = []struct{ name, flag string }{
 	{"Question.Metrics", "--metrics"},
 	{"Question.Quantiles", "--quantiles"},
 	{"Question.Theory", "--method theory"},
-	{"Study.Others nil", "--sample all"},
+	{"Study.Others=nil", "--sample all"},
 	{"Sheet.Table", "--csv FILE"},
 }
 

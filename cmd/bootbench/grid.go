@@ -197,7 +197,7 @@ func (g *grid) solve() {
 			return cell
 		}))
 	}
-	printRows(a, rowRun[report.GridCell]{
+	deliverRows(a, rowRun[report.GridCell]{
 		tasks: tasks, together: 1, document: doc,
 		record: func(c *report.GridCell) any { // documents lack the errors of the examples
 			return &struct {

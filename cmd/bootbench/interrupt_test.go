@@ -76,8 +76,8 @@ func TestInterruptedLeavingOut(t *testing.T) {
 				}
 				return out.String()
 			}
-			if text := output(); !strings.Contains(text, "status          cancelled: ") ||
-				!strings.Contains(text, " of the 400 examples are judged") {
+			if text := output(); !strings.Contains(text, "status          cancelled\n") ||
+				!strings.Contains(text, " of 400 rows") {
 				t.Errorf("%s", text)
 			}
 			d := parse[report.Answer](t, output("--json", "-"))

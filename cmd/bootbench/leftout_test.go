@@ -48,7 +48,7 @@ func TestRows(t *testing.T) {
 	if first := n.Rows[0]; first.Row != 17 || !(first.Target > first.Predicted+1) || len(n.Rows) != 60 {
 		t.Errorf("first %+v", first)
 	}
-	if text := must(t, "rows", path, "--quiet"); !strings.Contains(text, "the first 15 of 60 rows") {
+	if text := must(t, "rows", path, "--quiet"); !strings.Contains(text, "The first 15 of 60 rows") {
 		t.Error(text)
 	}
 	if table := must(t, "rows", path, "--csv - --quiet"); !strings.HasPrefix(table,

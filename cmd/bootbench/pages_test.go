@@ -58,17 +58,17 @@ func TestPages(t *testing.T) {
 
 // leads are commands and the sentence that begins their page.
 const leads = `
-estimate NUMBERS | error of predictions of \S+ is [\d.]+ \([\d.]+ to [\d.]+\) \(root mean square\)
-estimate LABELS | ^[\d.]+% \([\d.]+% to [\d.]+%\) of new rows get the wrong label
+estimate NUMBERS | error of predictions of \S+ is [\d.]+ on new rows \(root mean square, 95% interval [\d.]+
+estimate LABELS | ^[\d.]+% of new rows get the wrong label \(95% interval [\d.]+% to [\d.]+%\)
 predict NUMBERS --test synthetic:friedman1,n=60 | is in its interval with probability 95%
 predict LABELS --test synthetic:blobs,n=100 | and its probability
-curve LABELS | ^More rows .* with all 100 rows
+curve LABELS | ^More rows .* expected with 200 rows, .* with 100
 curve LABELS --ratio 1,2 | at 2 ratios
 grid synthetic:blobs,n=100 --loss hinge --over C=1,2 | best of 2 models is C
-rows LABELS | Look at the rows \d+, \d+ and \d+ first
+rows LABELS | Check the rows \d+, \d+ and \d+ first
 cv LABELS | of new rows get the wrong label
-loo LABELS | by a model without it: [\d.]+% get
-retrain LABELS --resamples 50 | Models of 50 resamples err by
+loo LABELS | [\d.]+% of new rows get the wrong label
+retrain LABELS --resamples 50 | of new rows get the wrong label
 compare NUMBERS --resamples 50 --sizes 30,60 | theory takes the time of`
 
 // outFiles are the other files of commands in the folder of --out.

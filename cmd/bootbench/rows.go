@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 
 	"bootbench/bench"
 	"bootbench/cmd/internal/steps"
@@ -13,19 +12,19 @@ import (
 	"bootbench/loss"
 )
 
-// rowRun is a command whose answer is a table: it computes and prints the rows one by one, and delivers the
-// finished ones at the end, also after an interrupt.
+// rowRun is a command whose answer is a table: it computes the rows one by one, and delivers the finished
+// ones at the end, also after an interrupt.
 type rowRun[R any] struct {
 	tasks    []bench.Task[R]
 	together int // number of consecutive tasks of one shard
-	document report.RowResult[R]
+	document report.Result
 	status   func(row R) string            // of its solve; nil: none
 	record   func(row *R) any              // pointers to a row's parts for the journal; nil: its JSON
 	finish   func(rows []R, complete bool) // completes the document
 }
 
-// printRows runs the command: all rows, or the rows of this shard.
-func printRows[R any](a *app, c rowRun[R]) {
+// deliverRows runs the command: all rows, or the rows of this shard.
+func deliverRows[R any](a *app, c rowRun[R]) {
 	for i, t := range c.tasks {
 		a.tasks.require(i/c.together, t.Name, keyOf(t.Key))
 	}
@@ -42,9 +41,7 @@ func printRows[R any](a *app, c rowRun[R]) {
 		steps.Check(err)
 	}
 	c.finish(rows, err == nil)
-	sheet := report.SheetOf(c.document, false)
-	sheet.Text = func(w io.Writer) error { return report.WriteEnd(flagWriter{w}, c.document) }
-	switch a.deliver(sheet); {
+	switch a.deliver(report.SheetOf(c.document, false)); {
 	case isInterrupt(a, err):
 		a.status = exitInterrupted
 	case err != nil:
@@ -53,7 +50,7 @@ func printRows[R any](a *app, c rowRun[R]) {
 	}
 }
 
-// compute computes and prints the rows. It ends at the first error.
+// compute computes the rows. It ends at the first error.
 func (c *rowRun[R]) compute(a *app, rows *[]R) {
 	for i, t := range c.tasks {
 		steps.Check(a.ctx.Err())
@@ -70,9 +67,7 @@ func (c *rowRun[R]) compute(a *app, rows *[]R) {
 		if c.status != nil {
 			a.ended(c.status(row))
 		}
-		a.print(func(w io.Writer) error {
-			return report.WriteRow(flagWriter{w}, c.document, row, len(*rows) == 1)
-		})
+		a.mustFinish()
 	}
 }
 

@@ -192,30 +192,20 @@ func write(t testing.TB, name, text string) string {
 	return filepath.Join(folder(t, map[string]string{name: text}), name)
 }
 
-// stopper is standard output that ends a context once it has seen a text.
-type stopper struct {
-	bytes.Buffer
-	text string
-	stop func()
-}
-
-func (s *stopper) Write(b []byte) (int, error) {
-	n, err := s.Buffer.Write(b)
-	if strings.Contains(s.String(), s.text) {
-		s.stop()
-	}
-	return n, err
-}
-
 // TestInterrupt: what was finished is kept, and the status is 130.
 func TestInterrupt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kept.json")
-	interrupt := func(text, line string) {
+	interrupt := func(tasks int, line string) { // once the first of them is finished
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var stderr bytes.Buffer
-		if status := run(ctx, words(line, "--json", path), strings.NewReader(""),
-			&stopper{text: text, stop: cancel}, &stderr); status != exitInterrupted {
+		a := newApp(ctx, words(line, "--json", path), strings.NewReader(""), io.Discard, &stderr)
+		a.console.Watch = func(done, total int) {
+			if done == 1 && total == tasks {
+				cancel()
+			}
+		}
+		if status := a.run(); status != exitInterrupted {
 			t.Errorf("%v: status %d, %q", line, status, stderr.String())
 		}
 	}
@@ -223,16 +213,15 @@ func TestInterrupt(t *testing.T) {
 		text := testutil.Must(os.ReadFile(path))(t)
 		return string(text)
 	}
-	interrupt("converged", on("curve --ratio 0.5:2:50"))
+	interrupt(50, on("curve --ratio 0.5:2:50"))
 	if c := parse[report.Curve](t, read()); len(c.Results) != 1 || c.Status != "cancelled" {
 		t.Errorf("%d ratios kept, status %s", len(c.Results), c.Status)
 	}
-	// The row's line begins with the name; the head of the table does not hold it.
-	interrupt("\nfriedman1 ", on("compare --sizes 20,30,40 --resamples 3"))
+	interrupt(6, on("compare --sizes 20,30,40,50,55,60 --resamples 3"))
 	if rows := parse[[]report.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
 		t.Errorf("rows kept: %+v", rows)
 	}
-	interrupt("\nfriedman1 ", "compare --sizes 20 --resamples 3") // the comparison without DATA
+	interrupt(12, "compare --sizes 20 --resamples 3") // the comparison without DATA
 	if rows := parse[[]report.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
 		t.Errorf("rows kept: %+v", rows)
 	}

@@ -6,49 +6,51 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"gonum.org/v1/gonum/stat"
 )
 
 // Comparison is the answer of compare.
-type Comparison struct {
-	Data []string // names of all data sets
-	Rows []CompareRow
-}
+type Comparison struct{ Rows []CompareRow }
 
 // fill adds the other forms of the rows to the sheet.
 func (c *Comparison) fill(s *Sheet, _ bool) {
 	s.JSON, s.CSV, s.Table, s.Figures = c.Rows, "compare.csv", TableOf(c.Rows), c.figures()
 }
 
-func (c *Comparison) document() *document { return rowDocument(c, c.Rows) }
-
-func (c *Comparison) above() *document {
+func (c *Comparison) document() *document {
 	d := &document{Title: "The theory against naive retraining"}
-	d.line("rank", "of the theory's kernel matrix, or exact; theory s: seconds of the theory")
-	d.line("200 fits s", "seconds of 200 resamples, rows merged, one by one; ~: by the mean of fewer")
-	d.line("refined s", "seconds of theory and exact resamples around it, which give refined and +-")
-	d.line("retrain s", "seconds of as many retrainings without the theory as have that standard error, in "+
-		"the fastest way (its rank)")
-	d.line("speed-up", "seconds of as many in the fastest way as have the theory's error in the variances, "+
-		"over theory s")
-	d.gap()
-	return d
-}
-
-// dataHead is as wide as the names of all data sets.
-func (c *Comparison) dataHead() head {
-	width := len("data")
-	for _, name := range c.Data {
-		width = max(width, utf8.RuneCountInString(ShortName(name)))
+	times := []head{"<data", "n", "rank", "theory s", "200 fits s", "refined s", "retrain s", "<by",
+		"speed-up", "<status"}
+	if count := len(c.Rows); count > 0 {
+		r := c.Rows[count-1]
+		d.Lead = fmt.Sprintf("On %d rows of %s the theory takes the time of %.3g bootstrap fits; retraining "+
+			"to the same accuracy takes %.3g times as long.", r.N, ShortName(r.Data), r.TheoryOverMergedFit,
+			r.SpeedupEqualAccuracy)
 	}
-	return head(fmt.Sprintf("<%-*s", width, "data"))
-}
-
-func (c *Comparison) heads() []head {
-	return []head{c.dataHead(), "    n", " rank", "theory s", "200 fits s", "refined s", "retrain s",
-		"<by        ", "theory error", "  refined", "     +-", "retrained", "speed-up", "<status"}
+	d.claims(c.Rows)
+	d.gap()
+	if slices.ContainsFunc(c.Rows, func(r CompareRow) bool { return r.Rank > 0 }) {
+		d.line("rank", "rank of the theory's kernel matrix, - for the exact one")
+	}
+	d.line("theory s", "seconds of the theory")
+	d.line("200 fits s", "seconds of 200 resamples, trained one by one; ~: extrapolated from fewer")
+	d.line("refined s", "seconds of the theory and of exact resamples around it")
+	d.line("retrain s", "seconds of retraining alone to the same standard error, in the fastest way, "+
+		"which is named (with its rank)")
+	d.line("speed-up", "seconds of retraining to the theory's error in the variances, over those of the "+
+		"theory")
+	d.gap()
+	d.table(known(times, each(c.Rows, CompareRow.times)))
+	d.gap()
+	d.line("theory", "left-out error by the theory; refined, +-: by exact resamples around it, with its "+
+		"standard error; retrained: by retraining")
+	d.line("all rows", "the theory's time in fits to all rows by our trainer, and by LIBSVM (M04)")
+	d.line("S rows", "the same in fits to the S rows of a resample; merged: with repeated rows merged (M03)")
+	d.gap()
+	d.table(known([]head{"<data", "n", "theory", "refined", "+-", "retrained", "all rows", "LIBSVM", "S rows",
+		"merged"}, each(c.Rows, CompareRow.errors)))
+	return d
 }
 
 // rankCell is the rank of a kernel matrix, or what replaces it.
@@ -59,30 +61,35 @@ func rankCell(rank int, otherwise string) string {
 // timesCell is a quotient with three digits, "-" if it is unknown.
 func timesCell(v float64) string { return either(v > 0, fmt.Sprintf("%.3g", v), "-") }
 
-func (*Comparison) cells(r CompareRow) []string {
-	refined := []string{"-", "-", "-"}
+// times are the cells of the times of a row.
+func (r CompareRow) times() []string {
+	return []string{ShortName(r.Data), strconv.Itoa(r.N), rankCell(r.Rank, "-"), seconds(r.TheoryS),
+		either(r.FitsMeasured < 200, "~", "") + seconds(r.Fits200S),
+		either(r.RefinedS > 0, seconds(r.RefinedS), "-"), seconds(r.BaselineS),
+		strings.TrimSpace(r.Baseline + " " + rankCell(r.BaselineRank, "")),
+		either(r.EqualIsBound, ">", "") + timesCell(r.SpeedupEqualAccuracy), unfinished(r.Status)}
+}
+
+// errors are the cells of the errors of a row, and of the theory's time in single fits.
+func (r CompareRow) errors() []string {
+	refined, se := "-", "-"
 	if r.RefinedS > 0 {
-		refined = []string{seconds(r.RefinedS), number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE)}
+		refined, se = number(r.RefinedError), fmt.Sprintf("%.2g", r.RefinedSE)
 	}
-	return []string{ShortName(r.Data), strconv.Itoa(r.N), rankCell(r.Rank, "exact"), seconds(r.TheoryS),
-		either(r.FitsMeasured < 200, "~", "") + seconds(r.Fits200S), refined[0], seconds(r.BaselineS),
-		strings.TrimSpace(r.Baseline + " " + rankCell(r.BaselineRank, "")), number(r.TheoryError), refined[1],
-		refined[2], number(r.RetrainError),
-		either(r.EqualIsBound, ">", "") + timesCell(r.SpeedupEqualAccuracy), r.Status}
+	return []string{ShortName(r.Data), strconv.Itoa(r.N), number(r.TheoryError), refined, se,
+		number(r.RetrainError), timesCell(r.TheoryOverFit),
+		either(r.LIBSVMIsBound, "<", "") + timesCell(r.TheoryOverLIBSVM), timesCell(r.NaiveFitsEquivalent),
+		timesCell(r.TheoryOverMergedFit)}
 }
 
 // noticeable is the quotient of two times from which they are called different: less is noise.
 const noticeable = 1.1
 
-// below has the claims of both papers.
-func (c *Comparison) below() *document {
-	d, rows := &document{}, [][]string(nil)
+// claims prints what holds of the claims of both papers, and where retraining is faster.
+func (d *document) claims(rows []CompareRow) {
 	var own, libsvm, naive, merged []float64
 	var lost []string
-	for _, r := range c.Rows {
-		rows = append(rows, []string{ShortName(r.Data), strconv.Itoa(r.N), timesCell(r.TheoryOverFit),
-			either(r.LIBSVMIsBound, "<", "") + timesCell(r.TheoryOverLIBSVM),
-			timesCell(r.NaiveFitsEquivalent), timesCell(r.TheoryOverMergedFit)})
+	for _, r := range rows {
 		own = append(own, r.TheoryOverFit)
 		if r.RefinedS > noticeable*r.BaselineS && r.BaselineS > 0 {
 			lost = append(lost, fmt.Sprintf("%s %d %s %.2g", ShortName(r.Data), r.N, r.Baseline,
@@ -95,33 +102,22 @@ func (c *Comparison) below() *document {
 			naive, merged = append(naive, r.NaiveFitsEquivalent), append(merged, r.TheoryOverMergedFit)
 		}
 	}
-	for _, r := range c.Rows[max(0, len(c.Rows)-1):] {
-		d.Lead = fmt.Sprintf("On %d examples of %s the theory takes the time of %.3g bootstrap fits; "+
-			"retraining to the same accuracy takes %.3g times as long.", r.N, ShortName(r.Data),
-			r.TheoryOverMergedFit, r.SpeedupEqualAccuracy)
-		d.gap()
-		d.paragraph("The theory in single fits: to all rows, by our trainer and by LIBSVM (M04), to all S " +
-			"rows of a resample, and with repeated rows merged (M03)")
-		d.gap()
-	}
-	d.table([]head{c.dataHead(), "    n", "all rows", "LIBSVM", "S rows", "merged"}, rows)
 	if len(naive) > 0 {
-		d.line("claim of M03", "at most 15 fits of S rows to N = 500, 25 to 2500: here %.3g to %.3g, and "+
-			"%.3g to %.3g merged ones", slices.Min(naive), slices.Max(naive), slices.Min(merged),
+		d.line("claim of M03", "(JMLR 2003) at most 15 fits of S rows to N = 500, 25 to 2500: here %.3g to "+
+			"%.3g, and %.3g to %.3g merged ones", slices.Min(naive), slices.Max(naive), slices.Min(merged),
 			slices.Max(merged))
 	}
 	shorter := func(times []float64) string {
 		longer := len(slices.DeleteFunc(slices.Clone(times), func(v float64) bool { return v < 1 }))
 		return fmt.Sprintf("%d of %d rows", len(times)-longer, len(times))
 	}
-	d.line("claim of M04", "one training takes longer than the theory: in %s by our trainers, in %s by "+
-		"LIBSVM", shorter(own), shorter(libsvm))
+	d.line("claim of M04", "(NIPS 2003) one training takes longer than the theory: in %s by our trainers, "+
+		"in %s by LIBSVM", shorter(own), shorter(libsvm))
 	if len(lost) > 0 {
 		d.line("retraining wins",
 			"in %d of %d rows over theory and refinement (data, n, way, times as fast): %s",
-			len(lost), len(c.Rows), strings.Join(lost, ", "))
+			len(lost), len(rows), strings.Join(lost, ", "))
 	}
-	return d
 }
 
 // compareGroups splits rows into runs with equal data set and loss, over sizes or over ratios.

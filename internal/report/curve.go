@@ -14,6 +14,7 @@ type Curve struct {
 	Subject
 	Scheme   string   `json:"-"`      // of resampling, of every result
 	TestLoss string   `json:"-"`      // of every result
+	Grows    bool     `json:"-"`      // over numbers of rows, about the use of more
 	Status   string   `json:"status"` // "complete" or "cancelled"
 	Results  []Answer `json:"results"`
 	// Headline is the error of the model of all rows, which has chosen it; nil: unknown.
@@ -31,28 +32,60 @@ func (c *Curve) parts() (all []*Findings) {
 	return all
 }
 
-func (c *Curve) document() *document { return rowDocument(c, c.Results) }
-
-func (c *Curve) above() *document {
+func (c *Curve) document() *document {
+	u := units(c.TestLoss)
 	d := about("Learning curve on", c.Subject)
-	d.line("resampling", "%s; S examples drawn of %d, distinct ones on average", c.Scheme, c.N)
-	d.line("errors", "%s; refined by exact resamples, with its standard error", units(c.TestLoss))
+	d.Lead = fmt.Sprintf("The left-out error (%s) against the size of resamples, at %d ratios.", u,
+		len(c.Results))
+	d.headline(c.Headline, u)
+	heads, cells := append([]head{"ratio", "S", "distinct"}, estimateHeads...), Answer.cellsOfRatio
+	if c.Grows {
+		if g := c.Growth; g != nil {
+			d.Lead = fmt.Sprintf("More rows %s. The error (%s) is %s.", g.helps(), u, g.text(u))
+			d.growth(g, u)
+		} else if c.Status == "complete" {
+			d.line("more rows", "unknown: it takes 20 rows, and exact subsamples that leave out each of them")
+		}
+		heads, cells = []head{"rows", "error", "+-", "<status"}, Answer.cellsOfSize
+	}
+	d.model(c.Subject, nil)
+	n := len(c.Kernel.LengthScale)
+	d.line("errors", "%s of left-out rows; +- is the standard error%s%s", u,
+		either(c.Grows, ", over rows and over subsamples without replacement", " of refined"),
+		either(n > 1 && c.ChosenBy != "", fmt.Sprintf("; too low, as these rows chose %d length scales, too",
+			n), ""))
+	if !c.Grows {
+		d.line("resampling", "%s: S rows are drawn of %d, so many distinct ones on average", c.Scheme, c.N)
+		d.line(estimates[0], "%s", estimates[1])
+	}
 	d.gap()
+	d.table(known(heads, each(c.Results, cells)))
 	return d
 }
 
-func (*Curve) heads() []head {
-	return append([]head{"    ratio", "        S", " distinct"}, estimateHeads...)
+// details is the document with the cost.
+func (c *Curve) details() *document {
+	return c.document().withCost(c.Cost)
 }
 
-func (*Curve) cells(e Answer) []string {
-	return append([]string{number(e.Ratio), number(e.Ratio * float64(e.N)), fmt.Sprintf("%.1f", e.Distinct)},
-		e.cells()...)
+// cellsOfRatio are the cells of an estimate on a curve over ratios.
+func (a Answer) cellsOfRatio() []string {
+	return append([]string{number(a.Ratio), number(a.Ratio * float64(a.N)), fmt.Sprintf("%.1f", a.Distinct)},
+		a.cells()...)
+}
+
+// cellsOfSize are the cells of an estimate on a curve over sizes, which does not show the theory.
+func (a Answer) cellsOfSize() []string {
+	u := units(a.TestLoss)
+	return []string{fmt.Sprint(math.Round(a.Ratio * float64(a.N))), u.text(a.Error), a.plusMinus(u),
+		unfinished(a.Status)}
 }
 
 // estimateHeads are the heads of an estimate's cells in a row.
-var estimateHeads = []head{"  left-out", " refined", "     +-", "      .632", "     .632+", "sweeps",
-	" seconds", "<status"}
+var estimateHeads = []head{"theory", "refined", "+-", ".632", ".632+", "<status"}
+
+// estimates explains these heads.
+var estimates = [2]string{"theory, refined", "left-out errors without retraining, and by exact resamples"}
 
 func (a *Answer) cells() []string {
 	u, refined, se := units(a.TestLoss), "-", "-"
@@ -60,24 +93,15 @@ func (a *Answer) cells() []string {
 		cmp.Or(a.Errors, &Errors{Err632: unknown, Err632Plus: unknown})
 	e632, plus := around.Err632, around.Err632Plus
 	if r := a.Refined; r != nil {
-		refined, se = u.long(r.TestError), a.plusMinus(u)
+		refined, se = u.text(r.TestError), a.plusMinus(u)
 		if *error != *error { // no theory
 			e632, plus = r.Err632, r.Err632Plus
 		}
 	}
-	known := func(v Number) string { return either(v == v, u.long(v), "-") }
+	known := func(v Number) string { return either(v == v, u.text(v), "-") }
 	suits := func(v Number) string { return either(a.Is632Applicable, known(v), "-") }
 	return []string{known(*error), refined, se, suits(e632), suits(plus),
-		fmt.Sprint(cmp.Or(a.Convergence, &Convergence{}).Sweeps), seconds(a.Time.Solve), a.Status}
-}
-
-func (c *Curve) below() *document {
-	d := &document{Lead: fmt.Sprintf("The left-out error (%s) against the size of resamples, at %d ratios.",
-		units(c.TestLoss), len(c.Results))}
-	d.gap()
-	d.headline(c.Headline, units(c.TestLoss))
-	d.cost(c.Cost)
-	return d
+		either(a.Status == Contradicted, a.Status, unfinished(a.Status))}
 }
 
 // curveColumns are the columns of a curve as CSV, without the points.
@@ -115,61 +139,4 @@ func (c *Curve) figures() []*Figure {
 		ShortName(c.Data)+": error against the size of resamples",
 		"Left-out and .632+ error of training sets of S = ratio x n examples, by theory and exact resamples.",
 		ratios, Axis{Label: "error, " + u.String()}, left, plus, refined)}
-}
-
-// Growing is a short learning curve, about the use of more rows.
-type Growing struct{ *Curve }
-
-func (c Growing) document() *document { return rowDocument(c, c.Results) }
-
-func (c Growing) above() *document {
-	d := short("Error by number of rows, on", c.Subject, c.asked())
-	d.modelled(c.Subject, "")
-	n := len(c.Kernel.LengthScale)
-	scales := either(n > 1 && c.ChosenBy != "",
-		fmt.Sprintf(", too low as they helped to choose %d length scales", n), "")
-	d.line("errors", "%s of rows left out%s; +- over rows and over subsamples without replacement",
-		units(c.TestLoss), scales)
-	d.gap()
-	return d
-}
-
-func (Growing) heads() []head {
-	return []head{"   rows", "     error", "      +-", "  seconds", "<status"}
-}
-
-func (Growing) cells(e Answer) []string {
-	u := units(e.TestLoss)
-	status := strings.Replace(e.Status, Contradicted, "converged", 1) // the theory is not shown
-	return []string{fmt.Sprint(math.Round(e.Ratio * float64(e.N))), u.text(e.Error), e.plusMinus(u),
-		seconds(e.Time.Solve), status}
-}
-
-func (c Growing) below() *document {
-	d := &document{}
-	d.gap()
-	d.headline(c.Headline, units(c.TestLoss))
-	if g := c.Growth; g != nil {
-		u := units(c.TestLoss)
-		twice := fmt.Sprintf("%s with all %d rows, %s expected with %d: a fall of %s +- %s", u.text(g.Now),
-			c.N, u.text(g.Then), g.Rows, u.fall(g.Now, g.Then), u.se(g.Then, g.FallSE))
-		d.Lead = fmt.Sprintf("More rows %s. The error (%s) is %s.", helps(g), u, twice)
-		d.line("twice the rows", "%s", twice)
-		d.line("more rows", "%s", helps(g))
-	} else if c.Status == "complete" {
-		d.line("more rows", "unknown: it takes 20 rows, and exact subsamples that leave out each of them")
-	}
-	d.cost(c.Cost)
-	return d
-}
-
-// helps says whether twice the rows would help.
-func helps(g *Growth) string {
-	switch {
-	case g.Fall+2*g.FallSE < g.Now/10:
-		return "hardly help: the error falls by less than a tenth"
-	case g.Fall > 2*g.FallSE && g.Fall > g.Now/20:
-		return "help"
-	}
-	return "may help: the fall is less than twice its standard error"
 }

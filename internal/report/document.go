@@ -22,8 +22,6 @@ type block struct {
 	Lines [][2]string
 	Table
 	Text string
-
-	Headless bool // a table's heads are not written as text
 }
 
 // Table has a row of cells below its heads.
@@ -40,15 +38,14 @@ func (t *Table) names() (names []string) {
 	return names
 }
 
-// head is the head of a column. Cells are aligned left if it begins with "<", else right; spaces before or
-// after its name reserve width for later cells.
+// head is the head of a column. Cells are aligned left if it begins with "<", else right.
 type head string
 
 // Left reports whether cells are aligned left.
 func (h head) Left() bool { return strings.HasPrefix(string(h), "<") }
 
 // Name is the displayed name.
-func (h head) Name() string { return strings.TrimSpace(strings.TrimPrefix(string(h), "<")) }
+func (h head) Name() string { return strings.TrimPrefix(string(h), "<") }
 
 // line adds a labelled line, unless its text is empty.
 func (d *document) line(label, format string, args ...any) {
@@ -97,69 +94,62 @@ func (d *document) writeText(w io.Writer) error {
 	var text strings.Builder
 	for _, b := range d.Blocks {
 		for _, l := range b.Lines {
-			fmt.Fprintf(&text, "%-15s %s\n", l[0], l[1])
+			fold(&text, fmt.Sprintf("%-15s ", l[0]), l[1], either(l[0] == repeated, " \\", ""))
 		}
 		switch {
 		case b.Heads != nil:
 			b.writeTable(&text)
 		case b.Lines == nil:
-			fmt.Fprintln(&text, b.Text)
+			fold(&text, "", b.Text, "")
 		}
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
+// repeated is the label of a command line, whose folds are those of a shell.
+const repeated = "to repeat"
+
+// columns is the width of a screen: a longer text is folded between words.
+const columns = 100
+
+// fold writes a text after a prefix. Its further lines are indented as far, and all but the last have an end.
+func fold(out *strings.Builder, prefix, text, end string) {
+	indent, line := strings.Repeat(" ", utf8.RuneCountInString(prefix)), prefix
+	for i, word := range strings.Split(text, " ") {
+		if i > 0 && utf8.RuneCountInString(line+" "+word+end) > columns {
+			fmt.Fprintln(out, line+end)
+			line = indent + word
+		} else {
+			line += either(i > 0, " ", "") + word
+		}
+	}
+	fmt.Fprintln(out, strings.TrimRight(line, " "))
+}
+
 // writeTable writes a table with columns as wide as their heads and their widest cells.
 func (b *block) writeTable(text *strings.Builder) {
 	lines, widths := append([][]string{b.names()}, b.Rows...), make([]int, len(b.Heads))
 	for i, h := range b.Heads {
-		widths[i] = utf8.RuneCountInString(strings.TrimPrefix(string(h), "<"))
 		for _, cells := range lines {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
 		}
 		widths[i] *= either(h.Left(), -1, 1)
 	}
-	for _, cells := range lines[either(b.Headless, 1, 0):] {
-		line := ""
-		for i, cell := range cells {
+	for _, cells := range lines {
+		line, last := "", len(cells)-1
+		for i, cell := range cells[:last] {
 			line += fmt.Sprintf("%*s  ", widths[i], cell)
 		}
-		fmt.Fprintln(text, strings.TrimRight(line, " "))
+		if !b.Heads[last].Left() {
+			cells[last] = fmt.Sprintf("%*s", widths[last], cells[last])
+		}
+		if utf8.RuneCountInString(line) < columns*3/4 {
+			fold(text, line, cells[last], "")
+		} else {
+			fmt.Fprintln(text, strings.TrimRight(line+cells[last], " "))
+		}
 	}
-}
-
-// RowResult is a Result with a table that is printed row by row during the computation. R is a row's type.
-type RowResult[R any] interface {
-	Result
-	above() *document // printed before the rows
-	heads() []head    // with the widths of later rows
-	cells(row R) []string
-	below() *document // printed after the rows
-}
-
-// WriteRow prints one row in columns as wide as their heads; above and heads come before the first row. A
-// wider cell shifts the rest of its line.
-func WriteRow[R any](w io.Writer, of RowResult[R], row R, first bool) error {
-	d := &document{}
-	if first {
-		d = of.above()
-		d.table(of.heads(), nil)
-	}
-	d.table(of.heads(), [][]string{of.cells(row)})
-	d.Blocks[len(d.Blocks)-1].Headless = true
-	return d.writeText(w)
-}
-
-// WriteEnd prints below, after all rows.
-func WriteEnd[R any](w io.Writer, of RowResult[R]) error { return of.below().writeText(w) }
-
-// rowDocument is a document with all of its rows.
-func rowDocument[R any](of RowResult[R], rows []R) *document {
-	d, below := of.above(), of.below()
-	d.table(of.heads(), each(rows, of.cells))
-	d.Lead, d.Blocks = below.Lead, append(d.Blocks, below.Blocks...)
-	return d
 }
 
 // each is the image of every element of a list.

@@ -29,19 +29,20 @@ func TestBrief(t *testing.T) {
 			}
 		}
 	}
-	has("10 +- 0.25 (root mean square) on new rows; 20 if all are predicted 7", "75.0% of the variance",
-		"regression of price", "y (6, predicted 3), x (5, predicted 4)\n", "changes by 2 (")
+	has("error           10 on new rows (root mean square, standard error 0.25)",
+		"baseline        20 by predicting 7 for every row", "75.0% of the variance",
+		"regression of price", "y (6, predicted 3), x (5, predicted 4)\n", "a prediction changes by 2 (")
 	e.TestLoss, e.Error, e.Quality.Baseline, e.Positive = "zero-one", 0.25, 0.5, "1"
 	e.ErrorSE, e.Quality.RSquared = 0.02, nil
 	e.Stability = NumberOf(0.267)
 	e.Points.Target.Numbers = Numbers{1, -1, 1}
-	e.Trained = &Trained{OfResamples: &OfResamples{0.28, 0.03}, ErrorFolds: 10, Partitions: 3,
-		CorrectedFor: []string{"choice"}, Uncorrected: NumberOf(0.2)}
+	e.Trained = &Trained{ErrorLevel: 0.95, OfResamples: &OfResamples{0.28, 0.03}, ErrorFolds: 10,
+		Partitions: 3, CorrectedFor: []string{"choice"}, Uncorrected: NumberOf(0.2)}
 	e.Lower, e.Upper = NumberOf(0.21), NumberOf(0.3)
-	has("25.0% (21.0% to 30.0%) of new rows get the wrong label; 50.0% if all are taken for 7",
-		"y (-1, predicted 1 in 900%)", "26.7% of new rows get another label",
-		"by 10 folds, 3 times, the choice made again without each; 20.0% without that",
-		"28.0% +- 3.0% by models of resamples")
+	has("25.0% of new rows get the wrong label (95% interval 21.0% to 30.0%)", "50.0% by predicting 7",
+		"y (-1, 900% predict 1)", "26.7% of new rows get another label",
+		"by 3 rounds of 10 folds, each with its own choice of the model (20.0% without that)",
+		"28.0% (standard error 3.0%) by models of resamples")
 }
 
 // TestDigits: numbers that people have are written out.
@@ -71,15 +72,15 @@ func TestQuote(t *testing.T) {
 		rmseSE, bound float64
 		text          string
 	}{
-		{"square", 100, 4, NumberOf(3), 5, 10, 0.25, 0, "10 +- 0.25 (root mean square)"},
-		{"square", 0, 0, nil, 0, 0, 0, 0, "0 +- 0 (root mean square)"},
-		{"square", 0, 0.04, nil, 0.04, 0, 0.2, 0, "0 +- 0.2 (root mean square)"},
-		{"square", 9, Number(math.NaN()), nil, math.NaN(), 3, math.NaN(), 0, "3 (root mean square)"},
-		{"zero-one", 0.25, 0.02, NumberOf(math.NaN()), 0.02, 0, 0, 0, "25.0% +- 2.0%"},
-		{"zero-one", 0, 0, NumberOf(0), 0, 0, 0, 1 - math.Pow(0.05, 1/20.0), "0.0% (under 14%)"},
-		{"zero-one", 1, 0, nil, 0, 0, 0, math.Pow(0.05, 1/20.0), "100.0% (over 86.1%)"},
-		{"zero-one", 0, 0.003, nil, 0.003, 0, 0, 1 - math.Pow(0.05, 1/20.0), "0.0% (under 14%)"},
-		{"zero-one", 0.03, 0.02, nil, 0.02, 0, 0, 0, "3.0% +- 2.0%"},
+		{"square", 100, 4, NumberOf(3), 5, 10, 0.25, 0, "10 on ROWS (standard error 0.25)"},
+		{"square", 0, 0, nil, 0, 0, 0, 0, "0 on ROWS (standard error 0)"},
+		{"square", 0, 0.04, nil, 0.04, 0, 0.2, 0, "0 on ROWS (standard error 0.2)"},
+		{"square", 9, Number(math.NaN()), nil, math.NaN(), 3, math.NaN(), 0, "3 on ROWS"},
+		{"zero-one", 0.25, 0.02, NumberOf(math.NaN()), 0.02, 0, 0, 0, "25.0% of LABEL (standard error 2.0%)"},
+		{"zero-one", 0, 0, NumberOf(0), 0, 0, 0, 1 - math.Pow(0.05, 1/20.0), "0.0% of LABEL (at most 14%)"},
+		{"zero-one", 1, 0, nil, 0, 0, 0, math.Pow(0.05, 1/20.0), "100.0% of LABEL (at least 86.1%)"},
+		{"zero-one", 0, 0.003, nil, 0.003, 0, 0, 1 - math.Pow(0.05, 1/20.0), "0.0% of LABEL (at most 14%)"},
+		{"zero-one", 0.03, 0.02, nil, 0.02, 0, 0, 0, "3.0% of LABEL (standard error 2.0%)"},
 		{"square", Number(math.NaN()), 0, nil, 0, math.NaN(), math.NaN(), 0, "unknown"},
 	} {
 		q := NewQuote(c.test, c.mean, quality(c.over), c.monteCarlo)
@@ -90,7 +91,10 @@ func TestQuote(t *testing.T) {
 				t.Errorf("%v: %v, want %v", c, v[0], v[1])
 			}
 		}
-		if got := q.text(units(c.test)); got != c.text || (q.MonteCarloSE == nil) != (c.monteCarlo == nil) {
+		got := strings.NewReplacer("new rows get the wrong label", "LABEL", " with 95% confidence", "",
+			"new rows (root mean square)", "ROWS", "new rows (root mean square, ", "ROWS (").Replace(
+			q.on("new rows", nil, units(c.test)))
+		if got != c.text || (q.MonteCarloSE == nil) != (c.monteCarlo == nil) {
 			t.Errorf("%v: %s", c, got)
 		}
 	}

@@ -26,6 +26,9 @@ func fileName(data string) string {
 // number formats a number with five digits.
 func number[T ~float64](v T) string { return either(v != v, "unknown", digits(v, 5)) }
 
+// shortNumber formats a number in a table for people.
+func shortNumber(v float64) string { return digits(v, 4) }
+
 // digits formats a number with count digits, without an exponent below 10^9.
 func digits[T ~float64](v T, count int) string {
 	if a := math.Abs(float64(v)); a >= math.Pow10(count)-0.5 && a < 1e9 {
@@ -70,9 +73,12 @@ func either[T any](condition bool, first, second T) T {
 // shown as roots, fractions of wrong labels for the zero-one loss.
 type units string
 
+// shares are the units of error rates.
+var shares = units(loss.ZeroOne{}.Name())
+
 func (u units) root() bool { return string(u) == loss.SquareTest{}.Name() }
 
-func (u units) share() bool { return string(u) == loss.ZeroOne{}.Name() }
+func (u units) share() bool { return u == shares }
 
 // String names the displayed error.
 func (u units) String() string {
@@ -96,11 +102,6 @@ func (u units) digits(shown Number, count int) string {
 
 // text formats an error.
 func (u units) text(e Number) string { return u.digits(u.shown(e), 4) }
-
-// long formats an error with more digits.
-func (u units) long(e Number) string {
-	return either(u.share(), fmt.Sprintf("%.2f%%", 100*e), number(u.shown(e)))
-}
 
 // shownSE is the standard error of an error in these units; of a root, se/(2 root), or of order se^1/2 at 0.
 func (u units) shownSE(e, se Number) Number {

@@ -73,8 +73,7 @@ func (g *Grid) undecided() string {
 			undecided += either(c.Difference.PValue < significant, 0, 1)
 		}
 	}
-	return fmt.Sprintf("%d of %d other cells do not differ significantly from it (p >= %g)", undecided,
-		compared, significant)
+	return fmt.Sprintf("not significantly worse (p >= %g): %d of %d", significant, undecided, compared)
 }
 
 // judged is the cell's answer; nil if it failed.
@@ -104,24 +103,22 @@ const byFolds = "cv"
 func (g *Grid) heads() []head {
 	var heads []head
 	for _, a := range g.Over {
-		width := 0
-		for _, v := range a.Values {
-			width = max(width, len(v))
-		}
-		heads = append(heads, head(fmt.Sprintf("%*s", width, a.Name)))
+		heads = append(heads, head(a.Name))
 	}
 	switch {
 	case g.By == byFolds: // with the skill
-		skill := either(g.Task == "classification", "balanced error", "           R^2")
-		return append(heads, "        cv", "      +-", head(skill), "fits s", "<status")
+		skill := either[head](g.Task == "classification", "balanced error", "explained")
+		return append(heads, "cv", "+-", skill, "<status")
 	case g.byOther():
-		heads = append(heads, head(fmt.Sprintf("%10s", g.By)))
+		heads = append(heads, head(g.By))
 	}
 	return append(heads, estimateHeads...)
 }
 
 // objective is the name of the objective.
-func (g *Grid) objective() string { return either(g.byOther(), g.By, "left-out error") }
+func (g *Grid) objective() string {
+	return either(g.By == byFolds, "error by cross-validation", either(g.byOther(), g.By, "left-out error"))
+}
 
 // byOther reports whether the objective is not the left-out error.
 func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
@@ -134,11 +131,10 @@ func (g *Grid) cells(c GridCell) []string {
 		skill := "-"
 		q := cmp.Or(v.Quality, &Quality{})
 		if known := cmp.Or(q.Balanced, q.RSquared); known != nil {
-			skill = number(*known)
+			skill = share(*known)
 		}
 		u := units(v.TestLoss)
-		return append(slices.Clone(c.Values), u.long(v.Error), v.plusMinus(u), skill,
-			seconds(v.Time.Retrain), v.Status)
+		return append(slices.Clone(c.Values), u.text(v.Error), v.plusMinus(u), skill, unfinished(v.Status))
 	}
 	if c.Estimate == nil {
 		missing := slices.Repeat([]string{"-"}, len(g.heads())-len(g.Over)-1)
@@ -146,42 +142,44 @@ func (g *Grid) cells(c GridCell) []string {
 	}
 	cells := slices.Clone(c.Values)
 	if g.byOther() {
-		cells = append(cells, g.units().long(*c.Objective))
+		cells = append(cells, g.units().text(*c.Objective))
 	}
 	return append(cells, c.Estimate.cells()...)
 }
 
-func (g *Grid) above() *document {
-	d := &document{Title: "Bootstrap estimates of " + ShortName(g.Data) + " over a grid"}
-	d.line("data", "%s: %d examples, %d features, %s", g.Data, g.N, g.D, g.Task)
-	d.sample(g.Sample, g.RowsTotal)
-	d.line("errors", "%s", units(g.TestLoss))
-	d.gap()
-	return d
-}
-
-func (g *Grid) below() *document {
-	d := &document{}
-	d.gap()
+func (g *Grid) document() *document {
+	d := about("Bootstrap estimates over a grid on", Subject{Data: g.Data, N: g.N, D: g.D, Task: g.Task,
+		Sample: g.Sample, RowsTotal: g.RowsTotal})
+	u, heads := units(g.TestLoss), g.heads()
+	d.headline(g.Headline, u)
 	if g.Best != nil {
-		best, se := &g.Results[*g.Best], ""
-		quality := best.judged().Quality
+		best := &g.Results[*g.Best]
+		quality, se := best.judged().Quality, ""
 		if quality != nil && g.By != "evidence" {
-			se = fmt.Sprintf(" +- %s", best.judged().plusMinus(g.units()))
+			se = fmt.Sprintf(" (%s)", best.judged().within(nil, g.units()))
 		}
-		name, value := best.Name(g.Over), g.objective()+" "+g.units().long(Number(best.Value()))
+		name, value := best.Name(g.Over), g.objective()+" "+g.units().text(Number(best.Value()))
 		d.Lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
-		d.headline(g.Headline, units(g.TestLoss))
-		d.line("best", "%s: %s%s, the smallest of %d on the same data; expect more on new data", name, value,
-			se, len(g.Results))
+		if g.Headline == nil || g.Headline.Targets == nil {
+			d.baseline(quality, u)
+		}
+		d.line("best", "%s: %s%s, the lowest of %d, which makes it too low for new rows", name, value, se,
+			len(g.Results))
 		d.line("others", "%s", g.undecided())
-		d.quality(quality, units(g.TestLoss))
 	}
-	d.cost(g.Cost)
+	d.line("errors", "%s of left-out rows; +- is the standard error", u)
+	if slices.Contains(heads, "theory") {
+		d.line(estimates[0], "%s", estimates[1])
+	}
+	d.gap()
+	d.table(known(heads, each(g.Results, g.cells)))
 	return d
 }
 
-func (g *Grid) document() *document { return rowDocument(g, g.Results) }
+// details is the document with the cost.
+func (g *Grid) details() *document {
+	return g.document().withCost(g.Cost)
+}
 
 // gridColumns are the columns of a grid as CSV after the values of the axes.
 const gridColumns = `objective test_loss test_error apparent_error no_information_error err632

@@ -50,38 +50,33 @@ type Perceptron struct {
 func (t *Training) fill(s *Sheet, _ bool) { s.Status = t.Status }
 
 func (t *Training) document() *document {
-	d := about("Model of", t.Subject)
+	d, u := about("Model of", t.Subject), units(t.TestLoss)
 	d.Lead = fmt.Sprintf("A model of the %d rows of %s is in %s.", t.N, ShortName(t.Data), t.ModelFile)
-	d.gap()
+	if h := t.Headline; h != nil {
+		d.Lead += " Its error is " + h.sentence(h.Trained, h.Targets != nil, u) + "."
+		d.headline(h, u)
+	}
+	d.apparent(t.Apparent, u)
+	d.decision(t.Threshold, t.Subject.Positive)
+	d.model(t.Subject, nil)
 	if m := t.Perceptron; m != nil {
 		mistakes := 0
 		for _, count := range m.Mistakes {
 			mistakes += count
 		}
-		d.line("training", "%s form, %d passes with %d mistakes, %d examples with a weight", m.Form,
+		d.line("training", "%s form, %d passes with %d mistakes, %d rows with a weight", m.Form,
 			len(m.Mistakes), mistakes, t.SupportVectors)
 	} else if t.Bounded != nil {
-		d.line("training", "%d support vectors, %d of them at the bound, %s, optimal within %.1e",
-			t.SupportVectors, *t.Bounded, biased(t.Bias), *t.Violation)
+		d.training(t.SupportVectors, t.Bounded, t.Bias, *t.Violation)
 	} else {
-		d.line("training", "a sum over %d of the distinct inputs", t.SupportVectors)
+		d.line("training", "%d inputs have a weight", t.SupportVectors)
 	}
-	u := units(t.TestLoss)
-	if h := t.Headline; h != nil {
-		d.Lead += " Its error is " + h.long(u) + "."
-		d.headline(h, u)
-	}
-	d.line("apparent error", "%s   (of the examples trained on, %s)", u.long(t.Apparent), u)
-	if t.Threshold != nil {
-		d.line("decision", "%s from a probability of %.3g on", t.Subject.Positive, *t.Threshold)
-	}
-	d.line("status", "%s", t.Status)
+	d.line("status", "%s", unfinished(t.Status))
 	labels := ""
 	if t.Labels != nil {
 		labels = fmt.Sprintf(", labels %d and %d", t.Labels[0], t.Labels[1])
 	}
 	d.line("model file", "%s (%s%s)", t.ModelFile, t.Format, labels)
-	d.cost(t.Cost)
 	return d
 }
 
@@ -129,8 +124,10 @@ func (t *Tuning) details() *document {
 	d := about("Hyperparameters of", t.Subject)
 	if t.TestLoss != "" { // not interrupted
 		d.Blocks = t.Answer.details().Blocks
+	} else {
+		d.model(t.Subject, nil)
 	}
-	objective := units(either(t.By == "evidence", "", t.TestLoss)).long(t.Objective)
+	objective := units(either(t.By == "evidence", "", t.TestLoss)).text(t.Objective)
 	d.Lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, objective)
 	d.line("objective", "%s by %s%s", objective, t.By, nonzero("; %d models failed", t.Failures))
 	d.line("model file", "%s", t.ModelFile)
@@ -186,41 +183,53 @@ func (c *ModelComparison) parts() (all []*Findings) {
 func (c *ModelComparison) document() *document {
 	d := &document{Title: "Two models on " + ShortName(c.Data)}
 	d.line("data", "%s: %d rows", c.Data, c.N)
-	first, second, best := c.Models[0].Model, c.Models[1].Model, cmp.Or(c.Trained, c.Refined, c.Theory)
-	verdict, differ, of := either(best.Value < 0, first, second)+" errs less", "errors", ""
+	u, best := units(c.Models[0].TestLoss), cmp.Or(c.Trained, c.Refined, c.Theory)
+	better, by, what := either(best.Value < 0, c.Models[0].Model, c.Models[1].Model), "", "errors"
+	if u.root() {
+		what = "mean squares"
+	}
+	of := []string{what, what, what}
 	if m := c.Models[0].Measured; m != nil {
 		name, _ := m.loss()
-		verdict, differ = either(best.Value < 0, first, second)+" is better by "+m.By, "values of "+name
-		of = " of " + name
+		by, what, of[0] = " by "+m.By, "values of "+name, name
 	}
+	verdict := better + " is better" + by
 	if float64(best.PValue) > 1-c.Level {
-		verdict = "these rows cannot tell which is better"
+		verdict = "these rows do not show which model is better"
 	}
 	d.line("verdict", "%s", verdict)
-	for _, m := range c.Models {
-		refined := ""
-		if m.Refined != nil {
-			refined = fmt.Sprintf(", refined %s (Monte Carlo error %.2g)", number(*m.Refined), *m.SE)
-		}
-		d.line(m.Model, "%s loss, %s", m.Loss, m.Kernel)
-		if m.Headline != nil {
-			d.line("  trained", "%s", m.Headline.long(units(m.TestLoss)))
-		}
-		if m.Measured != nil {
-			d.line("  judged by", "%s", m.Measured.text())
-		}
-		d.line("  left out", "error %s (%s loss)%s, %s", number(m.TestError), m.TestLoss, refined, m.Status)
-	}
 	for k, p := range []*Difference{c.Trained, c.Theory, c.Refined} {
 		if p != nil {
-			d.line([]string{"difference", "left out", "refined"}[k],
-				"%s%s, standard error %s (by the %s), %.3g%% interval %s to %s, p = %.2g", number(p.Value),
-				either(k == 0, of, ""), number(p.StandardError), p.By, 100*c.Level, number(p.Low),
-				number(p.High), p.PValue)
+			d.line([]string{"difference", "of resamples", "refined"}[k], "%s, of %s",
+				p.text(either(of[k] == "errors", u, ""), c.Level), of[k])
 		}
 	}
-	d.Lead = fmt.Sprintf("%s and %s: %s. Their %s differ by %s +- %s (p = %.2g).", first, second, verdict,
-		differ, number(best.Value), number(best.StandardError), best.PValue)
-	d.cost(c.Cost)
+	d.line("sign", "above 0 the first model is worse; resamples have fewer distinct rows")
+	for _, m := range c.Models {
+		d.gap()
+		d.line("model", "%s: %s loss, kernel %s", m.Model, m.Loss, m.Kernel)
+		d.headline(m.Headline, u)
+		if m.Measured != nil {
+			d.line("judged by", "%s", m.Measured.text())
+		}
+		refined := ""
+		if m.Refined != nil {
+			refined = fmt.Sprintf(", %s (standard error %s) by exact resamples", u.text(*m.Refined),
+				u.se(*m.Refined, *m.SE))
+		}
+		d.line("left-out error", "%s by the theory%s", u.text(m.TestError), refined)
+		d.line("status", "%s", unfinished(m.Status))
+	}
+	d.Lead = fmt.Sprintf("%s and %s: %s. Their %s differ by %s.", c.Models[0].Model, c.Models[1].Model,
+		verdict, what, best.text(either(what == "errors", u, ""), c.Level))
 	return d
+}
+
+// text is the difference with its interval. Errors of labels are shares, others in units of the test loss.
+func (p *Difference) text(u units, level float64) string {
+	shown := func(v Number) string {
+		return either(u.share(), fmt.Sprintf("%.2f%%", 100*v), digits(v, 4))
+	}
+	return fmt.Sprintf("%s (%.3g%% interval %s to %s), p = %.2g, by the %s", shown(p.Value), 100*level,
+		shown(p.Low), shown(p.High), p.PValue, p.By)
 }

@@ -156,7 +156,6 @@ func (p *Points) table(positive string, newRows, brief bool, format func(float64
 	add("target", p.Target.Numbers)
 	addColumn(t, "target", p.Target.Classes, textCell)
 	if brief {
-		add("p_negative", p.Negative)
 		return t
 	}
 	add("error", p.Error)
@@ -194,7 +193,7 @@ func (d *document) inputs(table *Table, others []int) {
 	}
 	rows, shown := table.Rows, ""
 	if count := len(rows); count > firstRows+uncertainRows {
-		rows, shown = slices.Clone(rows[:firstRows]), fmt.Sprintf("the first %d of %d rows", firstRows, count)
+		rows, shown = slices.Clone(rows[:firstRows]), fmt.Sprintf("The first %d of %d rows", firstRows, count)
 		if others != nil {
 			for _, i := range others[:uncertainRows] {
 				rows = append(rows, table.Rows[i])
@@ -205,7 +204,7 @@ func (d *document) inputs(table *Table, others []int) {
 	d.gap()
 	d.table(table.Heads, rows)
 	if shown != "" {
-		d.paragraph(shown + ": Sheet.Table has all")
+		d.paragraph(shown + "; Sheet.Table has all.")
 	}
 }
 

@@ -125,6 +125,19 @@ func (m *Metrics) All() []Metric {
 		{Jackknife, "jackknife standard error", &m.Jackknife}}
 }
 
+// text lists the known metrics; "" for nil.
+func (m *Metrics) text() (text string) {
+	if m == nil {
+		return ""
+	}
+	for _, v := range m.All() {
+		if *v.Value != nil {
+			text = join(text, v.Words+" "+digits(**v.Value, 4))
+		}
+	}
+	return text
+}
+
 // AllMetrics is the name of all metrics.
 const AllMetrics = "all"
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -67,34 +68,43 @@ func upperBound(share, n float64) float64 {
 	return distuv.Beta{Alpha: share*n + 1, Beta: n - share*n}.Quantile(0.95)
 }
 
-// text is the error with its standard error, or its one-sided bound, and its units.
-func (q *Quote) text(u units) string { return q.format(u, u.text) }
-
-// long is text with more digits.
-func (q *Quote) long(u units) string { return q.format(u, u.long) }
-
-func (q *Quote) format(u units, digits func(Number) string) string {
-	e := digits(q.Error)
-	switch se := q.plusMinus(u); {
+// on is the error on these rows, with its interval or standard error.
+func (q *Quote) on(rows string, t *Trained, u units) string {
+	within := q.within(t, u)
+	switch {
 	case q.Error != q.Error:
 		return "unknown"
-	case q.Upper != nil || q.Lower != nil:
-		e += " (" + se + ")"
-	case q.ErrorSE == q.ErrorSE:
-		e += " +- " + se
+	case u.share():
+		return u.text(q.Error) + " of " + rows + " get the wrong label" + nonzero(" (%s)", within)
 	}
-	return e + either(u.share(), "", fmt.Sprintf(" (%s)", u))
+	return fmt.Sprintf("%s on %s (%s)", u.text(q.Error), rows, join(u.String(), within))
 }
 
-// plusMinus is the standard error, or the one-sided bound.
+// within is the interval, the one-sided 95% bound or the standard error; "" if it is unknown.
+func (q *Quote) within(t *Trained, u units) string {
+	switch se := q.plusMinus(u); {
+	case q.isInterval():
+		return fmt.Sprintf("%.3g%% interval %s", 100*cmp.Or(t, &Trained{ErrorLevel: 0.95}).ErrorLevel, se)
+	case q.Upper != nil || q.Lower != nil:
+		return se + " with 95% confidence"
+	case q.ErrorSE == q.ErrorSE:
+		return "standard error " + se
+	}
+	return ""
+}
+
+// isInterval reports whether the bounds are of two sides.
+func (q *Quote) isInterval() bool { return q.Upper != nil && q.Lower != nil && *q.Lower > 0 }
+
+// plusMinus is the interval, the one-sided bound or the standard error.
 func (q *Quote) plusMinus(u units) string {
 	switch {
-	case q.Upper != nil && q.Lower != nil && *q.Lower > 0:
+	case q.isInterval():
 		return u.text(*q.Lower) + " to " + u.text(*q.Upper)
 	case q.Upper != nil:
-		return fmt.Sprintf("under %.2g%%", 100**q.Upper)
+		return fmt.Sprintf("at most %.2g%%", 100**q.Upper)
 	case q.Lower != nil:
-		return fmt.Sprintf("over %.3g%%", 100**q.Lower)
+		return fmt.Sprintf("at least %.3g%%", 100**q.Lower)
 	}
 	return u.se(q.Error, q.ErrorSE)
 }

@@ -46,8 +46,11 @@ type ColumnEffect struct {
 
 // importance says whether the interval of the difference without the column excludes no change.
 func (c *ColumnEffect) importance() string {
-	return either(c.Without.Low > 0, "matters", either(c.Without.High < 0, "better without", ""))
+	return either(c.Without.Low > 0, matters, either(c.Without.High < 0, betterWithout, ""))
 }
+
+// Verdicts on a column.
+const matters, betterWithout = "matters", "better without"
 
 // shown is an error plus the end of an interval of a difference.
 func (r *Columns) shown(of Number) string {
@@ -63,42 +66,46 @@ func (r *Columns) shown(of Number) string {
 }
 
 func (r *Columns) document() *document {
-	d, u := short("Columns that matter, of", r.Subject, r.asked()), units(r.TestLoss).String()
+	d, u := about("Columns that matter, of", r.Subject), units(r.TestLoss).String()
 	d.headline(r.Headline, units(r.TestLoss))
-	d.modelled(r.Subject, "")
-	rises := "The error"
+	rises := "the error"
 	if r.Measured != nil {
 		d.line("judged by", "%s", r.Measured.text())
 		name, _ := r.Measured.loss()
-		u, rises = name, strings.ToUpper(name[:1])+name[1:]
+		u, rises = name, name
 	}
 	if r.Headline.Targets != nil {
-		u = "share of the variance of a target that is not explained"
+		u = "unexplained share of the variance of a target"
 	}
-	d.line("without", "the error without the column (%s): the model trained again, its hyperparameters as "+
-		"they are; from and to are the %.3g%% interval of the paired difference", u, 100*r.ErrorLevel)
-	d.line("permuted", "the same with the column's values permuted among the rows, mean of %d",
-		r.Permutations)
-	d.line("status", "%s", unfinished(r.Status))
 	var matter, worse []string
 	var cells [][]string
 	for i := range r.Columns {
 		c := &r.Columns[i]
 		switch c.importance() {
-		case "matters":
+		case matters:
 			matter = append(matter, c.Column)
-		case "better without":
+		case betterWithout:
 			worse = append(worse, c.Column)
 		}
 		w, p := c.Without, c.Permuted
 		cells = append(cells, []string{textCell(c.Column), r.shown(w.Value), r.shown(w.Low), r.shown(w.High),
 			r.shown(p.Value), r.shown(p.Low), r.shown(p.High), c.importance()})
 	}
-	d.Lead = either(matter == nil, "No column alone is shown to matter",
+	verdict := either(matter == nil, "no column alone is shown to matter",
 		rises+" rises without "+strings.Join(matter, ", ")) +
-		either(worse == nil, ".", ", and falls without "+strings.Join(worse, ", ")+".")
+		either(worse == nil, "", ", and falls without "+strings.Join(worse, ", "))
+	d.Lead = strings.ToUpper(verdict[:1]) + verdict[1:] + "."
+	d.line("verdict", "%s", verdict)
+	d.model(r.Subject, nil)
+	d.line("without", "error of the model trained again without the column, with the same hyperparameters "+
+		"(%s)", u)
+	d.line("permuted", "the same with the values of the column permuted among the rows, mean of %d",
+		r.Permutations)
+	d.line("from, to", "%.3g%% interval, of the difference from the error with all columns",
+		100*r.ErrorLevel)
+	d.line("status", "%s", unfinished(r.Status))
 	d.gap()
-	d.table([]head{"<column", "without", "from", "to", "permuted", "from", "to", "<verdict"}, cells)
+	d.table(known([]head{"<column", "without", "from", "to", "permuted", "from", "to", "<verdict"}, cells))
 	return d
 }
 
@@ -153,9 +160,9 @@ func (r Row) cells() []string {
 	if r.Label != "" {
 		target, of = textCell(r.Label), textCell(r.Class)
 	}
-	value := number(r.Value) + either(r.SE == r.SE, fmt.Sprintf(" +- %.1g", r.SE), "")
-	return []string{r.name(), target, of, fmt.Sprintf("%.1f%%", 100*r.LabelError), value,
-		either(r.Influence == r.Influence, number(r.Influence), "-"),
+	value := digits(r.Value, 4) + either(r.SE == r.SE, " +- "+digits(r.SE, 1), "")
+	return []string{r.name(), target, of, share(r.LabelError), value,
+		either(r.Influence == r.Influence, digits(r.Influence, 3), "-"),
 		either(r.Twin == r.Twin, strconv.Itoa(int(r.Twin)+1), "")}
 }
 
@@ -165,24 +172,25 @@ func (r Row) name() string { return cmp.Or(textCell(r.Name), strconv.Itoa(r.Row+
 const shownRows = 15
 
 func (r *Rows) document() *document {
-	d := short("Rows to look at, of", r.Subject, r.asked())
-	d.modelled(r.Subject, "")
-	what, doubt := "share of models without the row that are right", "wrong"
-	by := "probability that the label is another, to the models without the row"
+	d := about("Rows to look at, of", r.Subject)
+	what, doubt := "share of the models trained without the row that predict its label", "wrong"
+	by := "probability that the label is wrong, by models trained without the row"
 	if len(r.Rows) > 0 && r.Rows[0].Label == "" {
-		what, doubt = "minus the mean loss of models without the row", "odder than"
-		by = "share of the rows whose target is nearer to what models without them predict"
+		what, doubt = "minus the mean loss of models trained without the row", "odder than"
+		by = "share of the rows whose targets are nearer to the predictions of models without them"
 	}
 	if len(r.Rows) >= 3 {
-		d.Lead = fmt.Sprintf("Look at the rows %s, %s and %s first: models trained without them believe "+
-			"their targets least.", r.Rows[0].name(), r.Rows[1].name(), r.Rows[2].name())
+		first := fmt.Sprintf("rows %s, %s and %s", r.Rows[0].name(), r.Rows[1].name(), r.Rows[2].name())
+		d.Lead = "Check the " + first + " first: models trained without them contradict their targets most."
+		d.line("check first", "%s: models trained without them contradict their targets most", first)
 	}
+	d.model(r.Subject, nil)
 	d.line(doubt, "%s", by)
 	d.line("value", "%s", what)
 	heads, cells := known([]head{"<row", "target", "predicted", head(doubt), "value", "influence", "twin"},
 		each(r.Rows[:min(shownRows, len(r.Rows))], Row.cells))
 	if slices.Contains(heads, "influence") {
-		d.line("influence", "how much the error on new rows rises with the row's weight")
+		d.line("influence", "rise of the error on new rows with the row's weight: above 0 the row does harm")
 	}
 	if slices.Contains(heads, "twin") {
 		d.line("twin", "a row with the same features and another target")
@@ -190,7 +198,7 @@ func (r *Rows) document() *document {
 	d.gap()
 	d.table(heads, cells)
 	if len(r.Rows) > shownRows {
-		d.paragraph(fmt.Sprintf("the first %d of %d rows: Sheet.Table has all", shownRows, len(r.Rows)))
+		d.paragraph(fmt.Sprintf("The first %d of %d rows; Sheet.Table has all.", shownRows, len(r.Rows)))
 	}
 	return d
 }

@@ -139,7 +139,7 @@ func (a *Answer) worstRows() *document {
 				of = number(p.OOBMean[i])
 			}
 		}
-		rows = append(rows, []string{rowName(p.Names, i), target, of, u.long(Number(p.Error[i]))})
+		rows = append(rows, []string{rowName(p.Names, i), target, of, u.text(Number(p.Error[i]))})
 	}
 	d := &document{}
 	d.paragraph("The examples with the largest left-out errors:")

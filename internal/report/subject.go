@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"bootbench/internal/dataset"
 	"bootbench/kernel"
@@ -137,83 +136,44 @@ type Outcome struct {
 
 func (o *Outcome) outcome() *Outcome { return o }
 
-// about begins a document on a data set.
+// about begins a document on a data set, with what to know about its rows.
 func about(title string, s Subject) *document {
 	d := &document{Title: title + " " + ShortName(s.Data)}
-	d.line("data", "%s: %d examples, %d features, %s", s.Data, s.N, s.D, s.Task)
-	d.source(s)
-	bias := either(s.Model != nil && s.Model.Bias, ", bias", "")
-	d.line("model", "%s loss%s%s%s", s.Loss, s.parameters(), bias, nonzero(" (preset: %s)", s.Preset))
-	d.line("kernel", "%s", KernelText(s.Kernel))
-	d.chosen("", s)
-	d.line("features", "%s",
-		either(s.Standardized, "standardised to mean 0 and standard deviation 1", "as they are"))
-	d.line("inputs", "%d distinct ones%s", s.Sites, nonzero(", %d examples are copies of others", s.Merged))
-	return d
-}
-
-// short begins a short document.
-func short(title string, s Subject, task string) *document {
-	d := &document{Title: title + " " + ShortName(s.Data)}
-	d.line("data", "%s: %d rows, %d features, %s", s.Data, s.N, s.D, task)
-	d.notes(s)
-	return d
-}
-
-// modelled prints the model in short, and the command to repeat it.
-func (d *document) modelled(s Subject, units string) {
-	d.line("model", "%s loss%s, kernel %s%s", s.Loss, s.parameters(), KernelText(s.Kernel), units)
-	d.chosen("", s)
-}
-
-// chosen prints how a model was chosen that was not given, and the command to repeat it.
-func (d *document) chosen(over string, s Subject) {
-	if s.ChosenBy != "" {
-		d.line("chosen", "%sby %s", over, s.ChosenBy)
-		d.line("to repeat", "%s", s.CommandLine)
+	d.line("data", "%s: %d rows, %d features, %s", s.Data, s.N, s.D, s.asked())
+	if s.Sample > 0 {
+		d.line("sample", "%d of %d rows, drawn at random; Study.Others=nil takes all of them", s.Sample,
+			s.RowsTotal)
 	}
-}
-
-// notes prints what to know about the rows.
-func (d *document) notes(s Subject) {
-	d.sample(s.Sample, s.RowsTotal)
 	for _, note := range s.Notes {
 		d.line("note", "%s", note)
 	}
+	return d
 }
 
-// sample prints the size of a sample, 0 for none.
-func (d *document) sample(size, of int) {
-	if size > 0 {
-		d.line("sample", "%d of %d rows, drawn at random; Study.Others nil takes all of them", size, of)
+// model prints the model, in units of the first of several targets, how it was chosen if it was not given,
+// and the command to repeat it.
+func (d *document) model(s Subject, targets []string) {
+	d.line("model", "%s loss%s%s, kernel %s%s%s", s.Loss, s.parameters(),
+		either(s.Model != nil && s.Model.Bias, ", bias", ""), KernelText(s.Kernel),
+		nonzero(" (preset: %s)", s.Preset),
+		nonzero(" (in units of %s)", slices.Concat(targets, []string{""})[0]))
+	if s.ChosenBy != "" {
+		d.line("chosen", "by %s", s.ChosenBy)
+		d.line(repeated, "%s", s.CommandLine)
 	}
 }
 
 // asked is the task and the target.
-func (s *Subject) asked() string { return s.Task + " of " + s.target() }
+func (s *Subject) asked() string { return s.Task + nonzero(" of %s", s.Target) }
 
 func (s *Subject) target() string { return cmp.Or(s.Target, "y") }
-
-// source prints the target and notes of a file; sets with a preset need none.
-func (d *document) source(s Subject) {
-	if m := s.TargetMean; m != nil {
-		d.line("target", "%s, centred at %s", s.target(), number(*m))
-	} else if s.Preset == "" && s.Target != "" {
-		classes := fmt.Sprintf(": %s is +1, %s is -1", s.Labels.Name(1), s.Labels.Name(-1))
-		d.line("target", "%s%s", s.Target, either(s.Labels != nil, classes, ""))
-	}
-	d.notes(s)
-}
 
 // parameters lists the parameters of the training loss.
 func (s *Subject) parameters() string {
 	w := s.ClassWeights
 	weights := fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
-	// chosen for its predictions it estimates no noise; the evidence is a likelihood of it
-	ridge := s.ChosenBy != "" && !strings.Contains(s.ChosenBy, "evidence")
-	return nonzero(either(ridge, ", ridge %v", ", noise variance %v"), s.Noise) + nonzero(", C = %v", s.C) +
-		either(w != loss.ClassWeights{}, weights, "") +
-		nonzero(", epsilon = %v", s.Epsilon)
+	return nonzero(", noise %.4g", s.Noise) + nonzero(", C %.4g", s.C) +
+		either(w != loss.ClassWeights{}, weights, "") + nonzero(", epsilon %.4g", s.Epsilon)
 }
 
 // KernelText describes a kernel by the parameters of its kind.
@@ -230,23 +190,37 @@ func KernelText(k kernel.Spec) string {
 		nonzero("constant %.4g", k.Constant), nonzero("jitter %.4g", k.Jitter))
 }
 
-func (d *document) resampling(a *Answer) {
-	d.line("resampling", "%s%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct examples on average",
-		a.Scheme, nonzero(", %d folds", a.Folds), nonzero(" %s", a.Design), a.Ratio,
-		number(a.Ratio*float64(a.N)), a.N, a.Distinct)
+// inputsOf prints how training sets are drawn, and what the model sees of the data.
+func (d *document) inputsOf(a *Answer) {
+	if r := a.Resampling; r != nil {
+		d.line("resampling", "%s%s%s, ratio %.4g: S = %s of n = %d, %.1f distinct rows on average", r.Scheme,
+			nonzero(", %d folds", a.Folds), nonzero(" %s", r.Design), r.Ratio, number(r.Ratio*float64(a.N)),
+			a.N, r.Distinct)
+	}
+	if m := a.TargetMean; m != nil {
+		d.line("target", "%s, centred at %s", a.target(), number(*m))
+	} else if a.Labels != nil {
+		d.line("target", "%s: %s is +1, %s is -1", a.target(), a.Labels.Name(1), a.Labels.Name(-1))
+	}
+	d.line("features", "%s", either(a.Standardized, "standardised to mean 0 and standard deviation 1",
+		"as they are"))
+	d.line("inputs", "%d distinct ones%s", a.Sites, nonzero("; %d rows repeat those of others", a.Merged))
 }
 
-func (d *document) cost(c Cost) {
+// withCost is the document with the cost of the answer at its end.
+func (d *document) withCost(c Cost) *document {
 	if c.Backend.Name == "" { // of one of several targets
-		return
+		return d
 	}
+	d.gap()
 	part := func(name string, s float64) string { return either(s > 0, name+" "+seconds(s), "") }
 	t := c.Time
 	d.line("seconds", "%s%s", seconds(t.Total), nonzero(" (%s)", join(part("read", t.Read),
 		part("kernel matrix", t.Gram), part("full fit", t.Fit), part("solve", t.Solve), part("predict",
 			t.Predict), part("retrain", t.Retrain))))
-	d.line("memory", "%s at most; %s, %s, %d threads", mebibytes(c.Memory.PeakBytes), c.Backend.Name,
+	d.line("memory", "%s at most; %s, %s, threads: %d", mebibytes(c.Memory.PeakBytes), c.Backend.Name,
 		c.Backend.Core, c.Backend.Threads)
+	return d
 }
 
 // LabelsOf names the two levels of a column, nil for others and for -1 and +1.

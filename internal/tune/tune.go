@@ -235,26 +235,26 @@ func (r *Result) String() string {
 		if r.Spec.Set.Groups != nil {
 			by = "cross-validation by exact fits, whole groups left out"
 		} else if !r.Spec.Measure.IsError() {
-			by = fmt.Sprintf("cross-validation by exact fits, judged by %v", r.Spec.Measure)
+			by = fmt.Sprintf("cross-validation by exact fits, by %v", r.Spec.Measure)
 		}
 		by = fmt.Sprintf("%d-fold %s", r.Folds, by)
 	}
-	text := fmt.Sprintf("%s, %d models on %d examples", by, r.Evaluations(), r.judgedOn())
+	text := fmt.Sprintf("%s: the best of %d models, judged on %d rows", by, r.Evaluations(), r.judgedOn())
 	if r.RunnerUp >= 0 {
-		text += fmt.Sprintf("; the grid's second is %.2g%% worse", 100*r.RunnerUp)
+		text += fmt.Sprintf("; the second best of the grid is %.2g%% worse", 100*r.RunnerUp)
 	}
 	if r.Narrowed > 0 {
-		text += fmt.Sprintf("; the kernel narrowed by exact fits to more, which then err %.2g%% less on "+
-			"others", 100*r.Narrowed)
+		text += fmt.Sprintf("; exact fits to more rows chose a narrower kernel, which lowers the error on "+
+			"others by %.2g%%", 100*r.Narrowed)
 	}
 	if r.Alternative != nil {
 		other := "a length scale for each feature"
 		if len(r.Spec.Kernel.LengthScale) > 1 {
 			other = "one length scale for all features"
 		}
-		text += fmt.Sprintf("; with %s its error is %.3g times as high", other, r.Times)
+		text += fmt.Sprintf("; with %s the error is %.3g times as high", other, r.Times)
 		if r.Times < 1 {
-			text += ", no more than by chance"
+			text += ", which may be chance"
 		}
 	}
 	return text

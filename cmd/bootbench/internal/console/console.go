@@ -210,6 +210,9 @@ func kind(label string) string {
 
 // Tasks reports that done of total tasks of the run are done: the time left is then the time of all tasks.
 func (c *Console) Tasks(done, total int) {
+	if c.Watch != nil {
+		c.Watch(done, total)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tasks.move(done, total, time.Now())

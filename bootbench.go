@@ -87,7 +87,6 @@ type ReadOptions = dataset.Options
 //	Bias            bool    // an unpenalised constant in the predictor
 //	Standardize     bool    // features to mean 0 and standard deviation 1
 //	FitsAlone       bool    // exact fits follow, without the theory; Auto chooses the storage for these
-//	Matrixless      bool    // no kernel matrix: only for the perceptron in its primal form
 //	NormalizeTarget bool    // centre numbers; their variance is the Amplitude of the kernel if that is 0
 //	Chosen          []string // what Choose or Tune chose; "scales": if features share a length scale
 //	                         // errors are corrected for it

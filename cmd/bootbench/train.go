@@ -6,6 +6,7 @@ import (
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
+	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -22,8 +23,9 @@ const mostHeadline = 5000
 func runTrain(a *app, o *options, data []string) {
 	rule, p := o.loss == perceptronLoss, a.read(o, data[0], standard.DefaultSample)
 	p.spec.Bias = p.spec.Bias && !rule
-	p.spec.Matrixless = rule && p.spec.Set.Sparse != nil && p.spec.Kernel.Kind == kernel.Linear &&
-		p.spec.Kernel.Jitter == 0
+	if rule && p.spec.Set.Sparse != nil && p.spec.Kernel.Kind == kernel.Linear && p.spec.Kernel.Jitter == 0 {
+		p.spec.Storage = model.Primal
+	}
 	s := a.build(a.ctx, p)
 	how := answer.Training{Perceptron: rule, Passes: o.passes, Uncorrected: o.noError}
 	if o.Given("tol") {

@@ -64,7 +64,7 @@ func trainOn(ctx context.Context, m *model.Model, how Training) (*model.Predicto
 func perceptron(ctx context.Context, s *Study, r *report.Training, passes int) (*model.Predictor, error) {
 	var learned *svm.Perceptron
 	m := s.Model
-	if passes = cmp.Or(passes, DefaultPasses); m.Matrixless {
+	if passes = cmp.Or(passes, DefaultPasses); m.Spec.Storage == model.Primal {
 		learned = svm.TrainPrimal(ctx, m.Set.Sparse.Gather(m.First), m.Kernel.Amplitude, m.Kernel.Constant,
 			m.Site, m.Y, passes)
 	} else {

@@ -47,9 +47,6 @@ type Spec struct {
 	Chosen  []string
 	Measure calibration.Measure
 
-	// Matrixless: no kernel matrix is computed, for a training that needs none (train/svm.TrainPrimal).
-	Matrixless bool
-
 	Pairs bool // pairs of classes vote, instead of each class against the others
 
 	// Bias adds an unpenalised bias to the predictor, the limit of a kernel with an infinite Constant. It
@@ -175,7 +172,7 @@ func build(ctx context.Context, m *Model) error {
 	if err := prepare(m); err != nil {
 		return err
 	}
-	if m.Matrixless {
+	if m.Spec.Storage == Primal {
 		return nil
 	}
 	k, err := makeMatrix(ctx, m)

@@ -16,15 +16,16 @@ type Storage int
 
 // Exact stores K, 8 M^2 bytes. LowRank stores K ~ R R' + diag(residual), 8 M r bytes at rank r, and never
 // forms K. Auto takes LowRank if it is faster, or only it fits into memory. ScaLAPACK distributes K over
-// ranks.
+// ranks. Primal has no K: such a model can only be trained, as a perceptron (train/svm.TrainPrimal).
 const (
 	Exact Storage = iota
 	LowRank
 	Auto
 	ScaLAPACK
+	Primal
 )
 
-var engineNames = [...]string{"exact", "lowrank", "auto", "scalapack"}
+var engineNames = [...]string{"exact", "lowrank", "auto", "scalapack", "primal"}
 
 func (e Storage) String() string {
 	if e < 0 || int(e) >= len(engineNames) {
@@ -59,13 +60,15 @@ func (s *Spec) checkStorage() error {
 	return nil
 }
 
-// Form is the form of the kernel matrix: Exact, LowRank or ScaLAPACK.
+// Form is the form of the kernel matrix: Exact, LowRank, ScaLAPACK or Primal.
 func (m *Model) Form() Storage {
 	switch m.K.(type) {
 	case *linalg.LowRankPlusDiag:
 		return LowRank
 	case *scalapack.BlockCyclic:
 		return ScaLAPACK
+	case nil:
+		return Primal
 	}
 	return Exact
 }

@@ -23,7 +23,7 @@ import (
 // floors are the packages of the module from the ground up: a package imports only packages of lower floors.
 // Tests import what they like, so that packages that do not know each other can be compared.
 var floors = [][]string{
-	{"blas", "internal/testutil",
+	{"blas", "doc", "internal/testutil",
 		"loss/internal/normal", "resample", "cmd/bootbench/internal/console", "cmd/bootbench/internal/files",
 		"cmd/bootbench/internal/flags", "cmd/bootbench/internal/usage", "cmd/internal/steps"},
 	{"linalg/internal/core", "loss/internal/counts", "cmd/bootbench/internal/journal"},

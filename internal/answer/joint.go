@@ -115,9 +115,16 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 			}
 		}
 	}
-	decide(a, levels, set.RowNames, best, joint.Of, leftOutProbabilities(s, d), set.Weights)
+	probabilities := leftOutProbabilities(s, d)
+	decide(a, levels, set.RowNames, best, joint.Of, probabilities, set.Weights)
 	a.Points.Error, a.Points.OOBVote = d.Left.Examples, share
 	byClass(a, joint.Of, set.Weights)
+	for k, p := range probabilities {
+		if numbers(p) != nil {
+			a.Each[k].Calibration = calibration.NewReliability("normalised", p, set.Columns[0].Signs(k),
+				set.Weights)
+		}
+	}
 	a.Metrics = classMetrics(how.metrics, a)
 	a.Remark(d.Warnings...)
 	a.Add(neverLeftOut(d.Left.Examples)...)

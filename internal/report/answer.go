@@ -160,6 +160,8 @@ type ClassError struct {
 	// Left-out errors of the class against the others, by the theory and by exact resamples.
 	Theory  *Number `json:"theory_against_others,omitempty"`
 	Refined *Number `json:"refined_against_others,omitempty"`
+	// Calibration is of the probabilities of the class against the others, by left-out rows; nil if unknown.
+	Calibration *Reliability `json:"calibration,omitempty"`
 }
 
 // Convergence describes a solve and its engine.

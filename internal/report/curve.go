@@ -116,8 +116,11 @@ func (c *Curve) fill(s *Sheet, _ bool) {
 	s.Table = TableOf(c.Results, strings.Fields(curveColumns)...)
 }
 
-// figures show the error against the ratio.
+// figures show the error against the number of rows or the ratio.
 func (c *Curve) figures() []*Figure {
+	if c.Grows {
+		return c.growing()
+	}
 	left := Series{Label: "left-out", Mark: Joined}
 	plus := Series{Label: ".632+", Mark: Joined, Colour: 1}
 	refined := Series{Label: "refined, two standard errors", Mark: Dots, Colour: 2}
@@ -136,7 +139,21 @@ func (c *Curve) figures() []*Figure {
 		ratios.Min, ratios.Max = slices.Min(left.X), slices.Max(left.X)
 	}
 	return []*Figure{NewFigure("curve-"+fileName(c.Data),
-		ShortName(c.Data)+": error against the size of resamples",
+		"error against the size of resamples",
 		"Left-out and .632+ error of training sets of S = ratio x n examples, by theory and exact resamples.",
 		ratios, Axis{Label: "error, " + u.String()}, left, plus, refined)}
+}
+
+// growing shows the error against the number of rows, and what is expected with twice as many.
+func (c *Curve) growing() []*Figure {
+	u, errors := units(c.TestLoss), Series{Label: "rows left out, two standard errors", Mark: Joined}
+	for _, e := range c.Results {
+		if e.Quote != nil && e.Error == e.Error {
+			errors.AddErr(math.Round(e.Ratio*float64(e.N)), float64(u.shown(e.Error)),
+				2*float64(u.shownSE(e.Error, e.ErrorSE)))
+		}
+	}
+	return learningFigure("curve-"+fileName(c.Data), "learning curve", "Left-out errors of models of parts "+
+		"of the rows, and what is expected with twice the rows, with two standard errors of the fall.",
+		errors, c.Growth, u)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -22,11 +23,38 @@ func NewFigure(name, title, caption string, x, y Axis, series ...Series) *Figure
 		Panels: []Panel{{Title: title, X: x, Y: y, Series: series}}}
 }
 
-// Panel is a pair of axes with series.
+// Panel is a pair of axes with series, or a horizontal axis with intervals.
 type Panel struct {
-	Title  string
-	X, Y   Axis
-	Series []Series
+	Title     string
+	X, Y      Axis
+	Series    []Series
+	Intervals []IntervalRow
+}
+
+// IntervalRow is a number with its interval, in a row of its own. Unknown ends are NaN.
+type IntervalRow struct {
+	Label  string `json:"label"`
+	Value  Number `json:"value"`
+	Lower  Number `json:"lower"`
+	Upper  Number `json:"upper"`
+	Text   string `json:"-"` // the number for a reader
+	Colour int    `json:"-"` // as of a Series
+}
+
+// low is the lowest number that is known of an interval.
+func (i *IntervalRow) low() float64 { return float64(either(i.Lower == i.Lower, i.Lower, i.Value)) }
+
+// high is the highest.
+func (i *IntervalRow) high() float64 { return float64(either(i.Upper == i.Upper, i.Upper, i.Value)) }
+
+// intervalFigure is a figure of intervals; nil for less than two, which a sentence says as well.
+func intervalFigure(name, title, caption, axis string, all []IntervalRow) []*Figure {
+	all = slices.DeleteFunc(all, func(i IntervalRow) bool { return math.IsNaN(float64(i.Value - i.Value)) })
+	if len(all) < 2 {
+		return nil
+	}
+	return []*Figure{{Name: name, Title: title, Caption: caption,
+		Panels: []Panel{{Title: title, X: Axis{Label: axis}, Intervals: all}}}}
 }
 
 // Axis is one axis. If Min is not below Max, both follow from the series.
@@ -85,8 +113,11 @@ func equality(label string, from, to float64) Series {
 	return Series{Label: label, Mark: Dashed, Colour: 6, X: []float64{from, to}, Y: []float64{from, to}}
 }
 
-// WriteCSV writes every number of the figure: a line per point.
+// WriteCSV writes every number of the figure: a line per point or interval.
 func (f *Figure) WriteCSV(w io.Writer) error {
+	if all := f.Panels[0].Intervals; all != nil {
+		return TableOf(all).WriteCSV(w)
+	}
 	t := &Table{Heads: []head{"panel", "series", "x", "y", "error"}}
 	for k, p := range f.Panels {
 		for _, s := range p.Series {
@@ -109,9 +140,8 @@ type scale struct {
 	from, to float64 // pixels of Min and Max
 }
 
-// fitted is an axis with its limits and ticks. Values lie between low and high; room is the fraction of their
-// range that stays free above them.
-func (a Axis) fitted(low, high, room float64) Axis {
+// fitted is an axis with its limits and ticks. Values lie between low and high.
+func (a Axis) fitted(low, high float64) Axis {
 	fixed := a.Min < a.Max
 	if fixed {
 		low, high = a.Min, a.Max
@@ -122,14 +152,14 @@ func (a Axis) fitted(low, high, room float64) Axis {
 	case a.Log && (fixed || a.Ticks != nil):
 		const margin = 1.12
 		low, high = low/margin, high*margin
-	case a.Log: // full decades, and room above them
+	case a.Log: // full decades
 		first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
 		last = max(last, first+1)
-		low, high = math.Pow(10, first), math.Pow(10, last+room*(last-first))
+		low, high = math.Pow(10, first), math.Pow(10, last)
 	case !fixed:
 		margin := cmp.Or(0.03*(high-low), 1)
 		low = either(low == 0, 0, low-margin)
-		high += margin + room*(high-low)
+		high += margin
 	}
 	a.Min, a.Max = low, high
 	if a.Ticks == nil {
@@ -152,7 +182,7 @@ func (a *Axis) draws(v float64) bool { return v-v == 0 && (v > 0 || !a.Log) }
 
 // roundTicks marks multiples of 1, 2 or 5 times a power of ten.
 func roundTicks(low, high float64) (ticks []Tick) {
-	const most = 7
+	const most = 6
 	step := math.Pow(10, math.Floor(math.Log10((high-low)/most)))
 	for _, factor := range []float64{1, 2, 5, 10} {
 		if (high-low)/(factor*step) <= most {

@@ -241,7 +241,7 @@ func (g *Grid) figures() []*Figure {
 		series = append(series, best)
 	}
 	return []*Figure{NewFigure("grid-"+fileName(g.Data),
-		ShortName(g.Data)+": "+g.objective()+" over the grid",
+		g.objective()+" over the grid",
 		"Without retraining; the mark is the best cell.", across.axis(), y, series...)}
 }
 

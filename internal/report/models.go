@@ -117,8 +117,13 @@ func (t *Tuning) document() *document {
 	return d
 }
 
-// fill sets the status of the sheet.
-func (t *Tuning) fill(s *Sheet, _ bool) { s.Status = t.Status }
+// fill adds the status and the figures of the answer to the sheet.
+func (t *Tuning) fill(s *Sheet, _ bool) {
+	if s.Status = t.Status; t.TestLoss != "" { // not interrupted
+		of := SheetOf(t.Answer, false)
+		s.Figures, s.Worst = of.Figures, of.Worst
+	}
+}
 
 func (t *Tuning) details() *document {
 	d := about("Hyperparameters of", t.Subject)
@@ -179,6 +184,9 @@ func (c *ModelComparison) parts() (all []*Findings) {
 	}
 	return all
 }
+
+// fill adds the figures to the sheet.
+func (c *ModelComparison) fill(s *Sheet, _ bool) { s.Figures = c.intervals() }
 
 func (c *ModelComparison) document() *document {
 	d := &document{Title: "Two models on " + ShortName(c.Data)}

@@ -4,7 +4,11 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
+
+	"bootbench/doc"
 )
 
 // Page is a result as one self-contained HTML file.
@@ -19,7 +23,7 @@ type Page struct {
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"document": Result.document, "more": more, "svg": inlineSVG,
+	"document": Result.document, "more": more, "svg": inlineSVG, "kinds": kindsOf, "about": explained,
 }).Parse(pageText))
 
 // WriteHTML writes the page.
@@ -28,6 +32,32 @@ func (p *Page) WriteHTML(w io.Writer) error { return pageTemplate.Execute(w, p) 
 // inlineSVG is the figure as an element of a page.
 func inlineSVG(f *Figure) (template.HTML, error) {
 	var b strings.Builder
-	err := f.WriteSVG(&b)
+	err := f.write(&b, pageWidth, pageHeight)
 	return template.HTML(b.String()), err
 }
+
+// kindsOf are the kinds of checks, each once.
+func kindsOf(checks Checks) (kinds []*Kind) {
+	for _, k := range Kinds {
+		if slices.ContainsFunc(checks, func(c Check) bool { return c.Code == k.Code }) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// explained is the paragraph of doc/checks.md on a kind of checks.
+func explained(k *Kind) template.HTML {
+	_, text, _ := strings.Cut(doc.Checks, "\n**"+k.Code)
+	text, _, _ = strings.Cut("**"+k.Code+text, "\n\n")
+	text = markdownLink.ReplaceAllString(template.HTMLEscapeString(text), "$1")
+	text = markdownBold.ReplaceAllString(text, "<strong>$1</strong>")
+	return template.HTML(markdownCode.ReplaceAllString(text, "<code>$1</code>"))
+}
+
+// The marks of Markdown that paragraphs on checks have.
+var (
+	markdownLink = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
+	markdownBold = regexp.MustCompile(`\*\*(.*?)\*\*`)
+	markdownCode = regexp.MustCompile("`([^`]*)`")
+)

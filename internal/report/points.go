@@ -227,28 +227,40 @@ func (p *Points) uncertain() (order []int) {
 	return order
 }
 
-// pointFigures show the values per example: left-out predictions against targets, the standard deviation of
-// the predictor over resamples against its mean, and the sorted left-out errors.
-func pointFigures(p *Points, u units) (figures []*Figure) {
-	if p == nil || len(p.Mean) == 0 {
+// leftOutPredictions are the predictions of numbers by models without them, nil if unknown.
+func (a *Answer) leftOutPredictions() Numbers {
+	return either(a.Validation != nil, a.Points.Mean, a.Points.OOBMean)
+}
+
+// targetFigure shows left-out predictions of numbers against the numbers, of one of several targets by name.
+func targetFigure(a *Answer, name string) []*Figure {
+	p, left := a.Points, a.leftOutPredictions()
+	target := p.Target.Numbers
+	if len(target) == 0 || len(left) == 0 || p.OOBVote != nil || p.Class != nil {
 		return nil
 	}
-	if target := p.Target.Numbers; len(target) > 0 && len(p.OOBMean) > 0 && p.OOBVote == nil {
-		at := Series{Label: "example, with two standard deviations over resamples", Mark: Dots,
-			X: target, Y: p.OOBMean, Err: deviations(2, p.Variance)}
-		if len(target) > manyPoints {
-			at.Label, at.Err = "example", nil
-		}
-		figures = append(figures, NewFigure("points-target", "left-out prediction against target",
-			"Mean prediction of every example over the resamples that leave it out, against its target; the "+
-				"line is where they are equal.",
-			Axis{Label: "target"}, Axis{Label: "left-out prediction"}, at,
-			equality("equal", slices.Min(target), slices.Max(target))))
+	at := Series{Label: "row, two standard deviations", Mark: Dots, X: target, Y: left, Err: deviations(2,
+		p.Variance)}
+	if len(target) > manyPoints || p.Variance == nil {
+		at.Label, at.Err = "row", nil
 	}
-	figures = append(figures, NewFigure("points-spread", "spread of the predictor over resamples",
-		"Standard deviation over resamples of the prediction at every example, against its mean.",
-		Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"},
-		Series{Mark: Dots, X: p.Mean, Y: deviations(1, p.Variance)}))
+	return []*Figure{NewFigure("points-target"+nonzero("-%s", fileName(name)), nonzero("%s: ", name)+
+		"predicted against actual", "Mean prediction of every row by models without it, against its target"+
+		either(at.Err != nil, ", with two standard deviations over resamples", "")+
+		". On the line they are equal.", Axis{Label: "target"}, Axis{Label: "left-out prediction"}, at,
+		equality("equal", slices.Min(target), slices.Max(target)))}
+}
+
+// pointFigures show the values per row: left-out predictions against targets, the standard deviation of the
+// predictor over resamples against its mean, and the sorted left-out errors.
+func pointFigures(a *Answer) []*Figure {
+	p, u, figures := a.Points, units(a.TestLoss), targetFigure(a, "")
+	if len(p.Mean) > 0 && len(p.Variance) > 0 {
+		figures = append(figures, NewFigure("points-spread", "spread of the predictor over resamples",
+			"Standard deviation over resamples of the prediction of every row, against its mean.",
+			Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"},
+			Series{Mark: Dots, X: p.Mean, Y: deviations(1, p.Variance)}))
+	}
 	if len(p.Error) == 0 {
 		return figures
 	}
@@ -256,10 +268,9 @@ func pointFigures(p *Points, u units) (figures []*Figure) {
 	for i, e := range slices.Sorted(slices.Values(p.Error)) {
 		errors.Add(100*(float64(i)+0.5)/float64(len(p.Error)), float64(u.shown(Number(e))))
 	}
-	return append(figures, NewFigure("points-errors", "errors of the examples",
-		"Expected loss of every example over the resamples that leave it out, in rising order.",
-		Axis{Label: "share of the examples, %", Max: 100}, Axis{Label: "left-out error, " + u.String()},
-		errors))
+	return append(figures, NewFigure("points-errors", "errors of the rows",
+		"Expected error of every row by models without it, in rising order.",
+		Axis{Label: "share of the rows, %", Max: 100}, Axis{Label: "left-out error, " + u.String()}, errors))
 }
 
 // deviations are count standard deviations.
@@ -270,14 +281,17 @@ func deviations(count float64, variance []float64) (all []float64) {
 	return all
 }
 
-// predictionFigure shows prediction and interval at the new inputs, if any, in rising order.
-func predictionFigure(p *Points, interval Interval, level float64) []*Figure {
+// predictionFigure shows prediction and interval at the new inputs, if any, in rising order, of one of
+// several targets by name.
+func predictionFigure(a *Answer, name string) []*Figure {
+	p := a.Points
 	if len(p.Mean) == 0 {
 		return nil
 	}
 	order := make([]int, len(p.Mean))
 	floats.ArgsortStable(slices.Clone(p.Mean), order)
-	of := either(interval.Interval == "observation", "new observations", "the resamples")
+	observed := cmp.Or(a.Interval, &Interval{}).Interval == "observation"
+	of := either(observed, "new observations", "the resamples")
 	series := func(label string, mark Mark, colour int, list Numbers) Series {
 		s := Series{Label: label, Mark: mark, Colour: colour}
 		for at, i := range order[:len(list)] {
@@ -285,29 +299,29 @@ func predictionFigure(p *Points, interval Interval, level float64) []*Figure {
 		}
 		return s
 	}
-	return []*Figure{NewFigure("predict", "predictions at new inputs",
-		"Predictions in rising order, and the interval of "+of+".",
-		Axis{Label: "new input, by prediction"}, Axis{Label: "prediction"}, series("prediction", Dots, 0,
+	return []*Figure{NewFigure("predict"+nonzero("-%s", fileName(name)), nonzero("%s: ", name)+
+		"predictions of new rows", "Predictions in rising order"+
+		either(p.Lower != nil, ", and the interval of "+of, "")+".",
+		Axis{Label: "new row, by prediction"}, Axis{Label: "prediction"}, series("prediction", Dots, 0,
 			p.Mean), series("target", Triangles, 1, p.Target.Numbers), series(fmt.Sprintf("%.3g%% of %s",
-			100*level, of), Line, 2, p.Lower), series("", Line, 2, p.Upper))}
+			100*a.Level, of), Line, 2, p.Lower), series("", Line, 2, p.Upper))}
 }
 
-// reliabilityFigure shows the observed fractions of the label +1 against the probabilities; none if these are
+// reliabilityFigure shows the observed shares of a class against its probabilities; none if these are
 // unknown.
-func reliabilityFigure(c *Reliability) []*Figure {
+func reliabilityFigure(c *Reliability, name, class string) []*Figure {
 	if c == nil || c.LogLoss == nil {
 		return nil
 	}
-	shares := Series{Label: "left-out examples", Mark: Joined}
+	shares := Series{Label: "rows left out, two standard errors", Mark: Joined}
 	for i, p := range c.Predicted {
 		o, n := c.Observed[i], float64(c.Count[i])
-		shares.AddErr(p, o, math.Sqrt(p*(1-p)/n)) // of a binomial fraction, if p is right
+		shares.AddErr(p, o, 2*math.Sqrt(p*(1-p)/n)) // of a binomial fraction, if p is right
 	}
-	return []*Figure{NewFigure("reliability", "reliability of the probabilities",
-		"Share of the label +1 among left-out examples of about that probability, with its standard "+
-			"error; on the diagonal they are right.",
-		Axis{Label: "probability of +1", Max: 1}, Axis{Label: "share of +1", Max: 1}, shares,
-		equality("as stated", 0, 1))}
+	return []*Figure{NewFigure(name, "calibration: P("+class+")",
+		"Share of "+class+" among left-out rows of about that probability, with two standard errors; on the "+
+			"line the probabilities are right.", Axis{Label: "predicted probability of " + class, Max: 1},
+		Axis{Label: "observed share of " + class, Max: 1}, shares, equality("as predicted", 0, 1))}
 }
 
 // ROCFigure shows the fractions of the labels -1 and +1 with mean predictions above a threshold, and the area

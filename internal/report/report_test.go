@@ -179,6 +179,7 @@ func TestFigures(t *testing.T) {
 	empty := (&Comparison{Rows: []CompareRow{{Setup: Setup{Data: "none", N: 10}}}}).figures()
 	points := &Points{Mean: []float64{1, 3, 2}, Variance: []float64{1, 0, 4}, Error: []float64{1, 2, 0},
 		Lower: []float64{0, 3, 1}, Upper: []float64{2, 3, 3}}
+	answer := &Answer{TestLoss: "square", Level: 0.9, Points: points}
 	everything := &Figure{Name: "everything", Title: "all marks", Panels: []Panel{{
 		X: Axis{Label: "x", Log: true}, Y: Axis{Label: "y"},
 	}, {}, {Y: Axis{Log: true}, Series: []Series{{Mark: Bars, X: []float64{1, 2}, Y: []float64{3, 40}}}}}}
@@ -188,7 +189,7 @@ func TestFigures(t *testing.T) {
 				Err: []float64{0.1, math.NaN()}})
 	}
 	figures := slices.Concat((&Comparison{Rows: rows()}).figures(), empty, curve,
-		pointFigures(points, "square"), predictionFigure(points, Interval{}, 0.9), []*Figure{everything})
+		pointFigures(answer), predictionFigure(answer, ""), []*Figure{everything})
 	names := map[string]bool{}
 	for _, p := range figures {
 		names[p.Name] = true

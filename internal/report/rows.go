@@ -52,17 +52,26 @@ func (c *ColumnEffect) importance() string {
 // Verdicts on a column.
 const matters, betterWithout = "matters", "better without"
 
-// shown is an error plus the end of an interval of a difference.
-func (r *Columns) shown(of Number) string {
+// without is an error, in the units of screens, plus the end of an interval of a difference.
+func (r *Columns) without(of Number) Number {
 	if r.Measured != nil {
 		_, e := r.Measured.loss()
-		return number(e + of)
+		return e + of
 	}
 	e := Number(math.Max(0, float64(r.Error+of)))
-	if r.Headline.Targets != nil {
+	return either(r.Headline.Targets != nil, e, units(r.TestLoss).shown(e))
+}
+
+// shown is without as a text.
+func (r *Columns) shown(of Number) string {
+	switch e := r.without(of); {
+	case r.Measured != nil:
+		return number(e)
+	case r.Headline.Targets != nil:
 		return share(e)
+	default:
+		return units(r.TestLoss).digits(e, 4)
 	}
-	return units(r.TestLoss).text(e)
 }
 
 func (r *Columns) document() *document {
@@ -133,7 +142,7 @@ func (r *Columns) fill(s *Sheet, _ bool) {
 			names = append(names, of+"_"+part)
 		}
 	}
-	s.CSV, s.Table, s.Status = "columns.csv", TableOf(lines, names...), r.Status
+	s.CSV, s.Table, s.Status, s.Figures = "columns.csv", TableOf(lines, names...), r.Status, r.intervals()
 }
 
 // Row compares an example with the models trained without it.

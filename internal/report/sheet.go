@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -69,11 +68,16 @@ func (a *Answer) fill(s *Sheet, noPoints bool) {
 	switch p := a.Points; {
 	case p == nil:
 	case predicts:
-		s.Figures = predictionFigure(p, *cmp.Or(a.Interval, &Interval{}), a.Level)
-	case a.Validation == nil:
-		s.Figures, s.Worst = pointFigures(p, units(a.TestLoss)), a.worstRows()
+		s.Figures = predictionFigure(a, "")
+	default:
+		s.Figures, s.Worst = pointFigures(a), a.worstRows()
 	}
-	s.Figures = slices.Concat(s.Figures, a.Figures, reliabilityFigure(a.Calibration))
+	for _, name := range a.Names {
+		if t := a.Targets[name]; t.Points != nil {
+			s.Figures = append(s.Figures, either(predicts, predictionFigure, targetFigure)(t, name)...)
+		}
+	}
+	s.Figures = slices.Concat(a.intervals(), a.learning(), s.Figures, a.Figures, a.reliability())
 	if noPoints && a.LeftOneOut == nil {
 		a.dropPoints()
 	}
@@ -122,7 +126,7 @@ func (a *Answer) pointTable(brief bool, format func(float64) string) (all *Table
 func (a *Answer) worstRows() *document {
 	p, u := a.Points, units(a.TestLoss)
 	predicted := "left-out prediction"
-	if a.Positive != "" {
+	if p.OOBVote != nil && p.Target.Classes == nil {
 		predicted = "share of left-out predictions " + a.Positive
 	}
 	var rows [][]string
@@ -133,10 +137,12 @@ func (a *Answer) worstRows() *document {
 			target, of = p.Target.Classes[i], p.Class[i]
 		case p.OOBVote != nil:
 			target, of = a.Labels.Name(p.Target.Numbers[i]), fmt.Sprintf("%.0f%%", 100*p.OOBVote[i])
+		case p.Class != nil:
+			target, of = a.Labels.Name(p.Target.Numbers[i]), p.Class[i]
 		default:
 			target = number(p.Target.Numbers[i])
-			if p.OOBMean != nil {
-				of = number(p.OOBMean[i])
+			if left := a.leftOutPredictions(); left != nil {
+				of = number(left[i])
 			}
 		}
 		rows = append(rows, []string{rowName(p.Names, i), target, of, u.text(Number(p.Error[i]))})

@@ -7,31 +7,52 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
+	"unicode"
 )
 
-// palette holds colours for all kinds of colour vision (Okabe and Ito). Series beyond its end have other
-// symbols.
+// palette holds colours for all kinds of colour vision (Okabe and Ito).
 var palette = [...]string{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#5A5A5A"}
 
-// Pixels of a panel, of the margins around its axes, and of symbols and lines.
+// symbols are the paths of a circle, a triangle, a square and a diamond around a point, of this radius and
+// its double. Every series has its own, filled or hollow, so that nobody needs colours to tell series apart.
+var symbols = [...]string{"m-%[1]g 0a%[1]g %[1]g 0 1 0 %[2]g 0a%[1]g %[1]g 0 1 0-%[2]g 0z",
+	"m0-%[1]gl%[1]g %[2]gh-%[2]gz", "m-%[1]g-%[1]gh%[2]gv%[2]gh-%[2]gz",
+	"m0-%[2]gl%[1]g %[2]g-%[1]g %[2]g-%[1]g-%[2]gz"}
+
+// Pixels of a panel in a file and on a page, where it is not wider than a telephone, of the margins around
+// its axes, and of symbols, lines and the rows of intervals.
 const (
-	panelWidth, panelHeight                                = 560, 420
-	leftMargin, rightMargin, topMargin, bottomMargin       = 72, 16, 32, 52
+	fileWidth, fileHeight, pageWidth, pageHeight           = 560, 420, 400, 310
+	leftMargin, rightMargin, topMargin, bottomMargin       = 64, 16, 32, 52
 	lineWidth, symbolRadius, capLength, tickLength, legend = 2, 3.6, 4, 5, 18
+	rowHeight, fontSize                                    = 38, 13
 	manyPoints                                             = 150 // above which symbols are small
 )
 
 // WriteSVG draws the figure. Text and axes have the colour of the text around the picture.
-func (f *Figure) WriteSVG(w io.Writer) error {
+func (f *Figure) WriteSVG(w io.Writer) error { return f.write(w, fileWidth, fileHeight) }
+
+// write draws the figure with panels of this size and legends below them; intervals are as high as they need
+// to be.
+func (f *Figure) write(w io.Writer, panelWidth, panelHeight int) error {
 	var b bytes.Buffer
 	width := panelWidth * len(f.Panels)
+	if rows := len(f.Panels[0].Intervals); rows > 0 {
+		panelHeight = topMargin + rows*rowHeight + bottomMargin
+	}
+	height := panelHeight
+	for _, p := range f.Panels {
+		height = max(height, panelHeight+legend*len(p.entries())+6)
+	}
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" viewBox="0 0 %d %d" `+
-		`width="%d" height="%d" font-family="sans-serif" font-size="14" fill="currentColor">`+"\n"+
+		`width="%d" height="%d" font-family="Arial, Helvetica, sans-serif" font-size="%d" `+
+		`fill="currentColor">`+"\n"+
 		`<rect class="paper" width="100%%" height="100%%" fill="#FFFFFF"/>`+"\n",
-		html.EscapeString(f.Title), width, panelHeight, width, panelHeight)
+		html.EscapeString(f.Title), width, height, width, height, fontSize)
 	for i := range f.Panels {
 		fmt.Fprintf(&b, `<g transform="translate(%d)">`+"\n", i*panelWidth)
-		(&drawing{Panel: &f.Panels[i], Buffer: &b}).draw()
+		(&drawing{Panel: &f.Panels[i], Buffer: &b, width: panelWidth, height: panelHeight}).draw()
 		b.WriteString("</g>\n")
 	}
 	b.WriteString("</svg>\n")
@@ -43,7 +64,8 @@ func (f *Figure) WriteSVG(w io.Writer) error {
 type drawing struct {
 	*Panel
 	*bytes.Buffer
-	x, y scale
+	width, height int
+	x, y          scale
 }
 
 func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
@@ -73,11 +95,15 @@ func (d *drawing) drawn(s *Series) (runs [][]point) {
 }
 
 func (d *drawing) draw() {
+	if d.Intervals != nil {
+		d.intervals()
+		return
+	}
 	d.fit()
 	d.axes()
-	const top, height = topMargin - 5, panelHeight - topMargin - bottomMargin + 10
-	d.printf(`<svg y="%d" width="%d" height="%d" viewBox="0 %d %d %d">`, top, panelWidth, height, // clips
-		top, panelWidth, height)
+	top, height := topMargin-5, d.height-topMargin-bottomMargin+10
+	d.printf(`<svg y="%d" width="%d" height="%d" viewBox="0 %d %d %d">`, top, d.width, height, // clips
+		top, d.width, height)
 	for k, s := range d.Series {
 		if s.Mark == Heat {
 			d.heat(&s, float64(k+1))
@@ -86,28 +112,22 @@ func (d *drawing) draw() {
 		}
 	}
 	d.printf(`</svg>`)
-	line := 0
-	for _, s := range d.Series {
-		if s.inLegend() {
-			d.entry(&s, line)
-			line++
-		}
+	for k, s := range d.entries() {
+		d.entry(&s, k)
 	}
 }
 
-// inLegend reports whether a series has an entry in the legend.
-func (s *Series) inLegend() bool {
-	return s.Label != "" && len(s.X) > 0 && s.Mark != Heat && s.Mark != Frame
+// entries are the series in the legend.
+func (p *Panel) entries() []Series {
+	return slices.DeleteFunc(slices.Clone(p.Series), func(s Series) bool {
+		return s.Label == "" || len(s.X) == 0 || s.Mark == Heat || s.Mark == Frame
+	})
 }
 
 // fit finds the limits of the axes.
 func (d *drawing) fit() {
 	low, high := point{x: math.Inf(1), y: math.Inf(1)}, point{x: math.Inf(-1), y: math.Inf(-1)}
-	room := 0.05 // fraction of the vertical axis for the legend
 	for _, s := range d.Series {
-		if s.inLegend() {
-			room = min(room+0.054, 0.5)
-		}
 		for _, p := range s.Mark.path(slices.Concat(d.drawn(&s)...)) {
 			low.x, high.x = min(low.x, p.x), max(high.x, p.x)
 			if d.Y.draws(p.y) {
@@ -115,8 +135,33 @@ func (d *drawing) fit() {
 			}
 		}
 	}
-	d.x = scale{d.X.fitted(low.x, high.x, 0), leftMargin, panelWidth - rightMargin}
-	d.y = scale{d.Y.fitted(low.y, high.y, room/(1-room)), panelHeight - bottomMargin, topMargin}
+	d.x = scale{d.X.fitted(low.x, high.x), leftMargin, float64(d.width - rightMargin)}
+	d.y = scale{d.Y.fitted(low.y, high.y), float64(d.height - bottomMargin), topMargin}
+}
+
+// intervals draws a row for each interval: its label and its text, and the interval below them.
+func (d *drawing) intervals() {
+	low, high := 0.0, 0.0
+	for _, i := range d.Intervals {
+		low, high = min(low, i.low()), max(high, i.high())
+	}
+	d.x = scale{d.X.fitted(low, high), rightMargin, float64(d.width - rightMargin)}
+	d.y = scale{Axis{}, float64(d.height - bottomMargin), topMargin}
+	d.axes()
+	if low < 0 {
+		d.printf(`<path d="M%.1f %.1fV%.1f" stroke="currentColor"/>`, d.x.at(0), d.y.from, d.y.to)
+	}
+	for k, i := range d.Intervals {
+		s, y := Series{Colour: i.Colour, Mark: Dots}, d.y.to+rowHeight*float64(k)
+		d.text(d.x.from+6, y+14, "start", shorten(i.Label, d.x.to-d.x.from-18-textWidth(i.Text)))
+		d.text(d.x.to-4, y+14, "end", i.Text)
+		y += 26
+		if from, to := d.x.at(i.low()), d.x.at(i.high()); from < to {
+			d.printf(`<path d="M%.1f %.1fv%dm0-%dH%.1fm0-%dv%d" stroke="%s" stroke-width="%d" fill="none"/>`,
+				from, y-capLength, 2*capLength, capLength, to, capLength, 2*capLength, s.colour(), lineWidth)
+		}
+		d.symbol(&s, d.x.at(float64(i.Value)), y, 1)
+	}
 }
 
 // path is the line through points, the frame of a cell, or the outline of a histogram whose last two bins
@@ -143,11 +188,15 @@ func (m Mark) path(at []point) (path []point) {
 // axes draws grid, ticks, labels and title.
 func (d *drawing) axes() {
 	left, right, bottom, top := d.x.from, d.x.to, d.y.from, d.y.to
+	end := 0.0 // of the last label
 	for _, t := range d.x.Ticks {
-		x := d.x.at(t.Value)
+		x, half := d.x.at(t.Value), textWidth(t.Label)/2
 		if t.Label != "" {
 			d.printf(`<path class="grid" d="M%.1f %.1fV%.1f" stroke="#E1E1E1"/>`, x, bottom, top)
-			d.text(x, bottom+19, "middle", t.Label)
+		}
+		if t.Label != "" && x-half > end {
+			d.text(min(x, float64(d.width)-half), bottom+19, "middle", t.Label)
+			end = x + half + 6
 		}
 		d.printf(`<path d="M%.1f %.1fv%d" stroke="currentColor"/>`, x, bottom, tickLength)
 	}
@@ -160,10 +209,40 @@ func (d *drawing) axes() {
 		d.printf(`<path d="M%.1f %.1fh-%d" stroke="currentColor"/>`, left, y, tickLength)
 	}
 	d.printf(`<path d="M%.1f %.1fV%.1fH%.1f" fill="none" stroke="currentColor"/>`, left, top, bottom, right)
-	d.text((left+right)/2, bottom+42, "middle", d.X.Label)
-	d.text((left+right)/2, top-12, "middle", d.Title)
-	d.printf(`<text transform="translate(18 %.1f) rotate(-90)" text-anchor="middle">%s</text>`,
-		(top+bottom)/2, html.EscapeString(d.Y.Label))
+	d.text((left+right)/2, bottom+42, "middle", shorten(d.X.Label, 2*(float64(d.width)-(left+right)/2)))
+	d.printf(`<g font-weight="bold">`)
+	d.text(4, top-14, "start", shorten(d.Title, 0.9*float64(d.width)))
+	d.printf(`</g>`)
+	d.printf(`<text transform="translate(14 %.1f) rotate(-90)" text-anchor="middle">%s</text>`,
+		(top+bottom)/2, html.EscapeString(shorten(d.Y.Label, bottom)))
+}
+
+// textWidth estimates the pixels of a text.
+func textWidth(text string) (width float64) {
+	for _, r := range text {
+		switch {
+		case strings.ContainsRune("ijlftr.,:;|!()[]' ", r):
+			width += 0.32 * fontSize
+		case strings.ContainsRune("mwMW%@", r) || r > 0x2e80: // letters as wide as high are beyond
+			width += 0.95 * fontSize
+		default:
+			width += either(unicode.IsUpper(r), 0.7, 0.57) * fontSize
+		}
+	}
+	return width
+}
+
+// shorten ends a text that is wider than this with an ellipsis.
+func shorten(text string, width float64) string {
+	if textWidth(text) <= width {
+		return text
+	}
+	for r := []rune(text); len(r) > 0; r = r[:len(r)-1] {
+		if text = string(r) + "…"; textWidth(text) <= width {
+			break
+		}
+	}
+	return text
 }
 
 func (d *drawing) text(x, y float64, anchor, text string) {
@@ -195,14 +274,19 @@ func (d *drawing) series(s *Series) {
 
 // symbol draws the symbol of a point; lines have none.
 func (d *drawing) symbol(s *Series, x, y float64, number int) {
-	radius := either(number > manyPoints, symbolRadius/2, symbolRadius)
-	switch {
-	case s.Mark != Dots && s.Mark != Triangles && s.Mark != Joined:
-	case s.Mark == Triangles || s.Colour >= len(palette):
-		d.printf(`<path d="M%.1f %.1fl%.1f %.1fh-%.1fz" fill="%s"/>`, x, y-1.2*radius, 1.2*radius, 2*radius,
-			2.4*radius, s.colour())
+	radius, shape := either(number > manyPoints, symbolRadius/2, symbolRadius), s.Colour
+	switch s.Mark {
+	case Dots, Joined:
+	case Triangles:
+		shape = 1
 	default:
-		d.printf(`<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s"/>`, x, y, radius, s.colour())
+		return
+	}
+	path := fmt.Sprintf(symbols[shape%len(symbols)], radius, 2*radius)
+	if shape%(2*len(symbols)) < len(symbols) {
+		d.printf(`<path d="M%.1f %.1f%s" fill="%s"/>`, x, y, path, s.colour())
+	} else {
+		d.printf(`<path class="paper" d="M%.1f %.1f%s" fill="#FFFFFF" stroke="%s"/>`, x, y, path, s.colour())
 	}
 }
 
@@ -223,14 +307,14 @@ func (d *drawing) line(s *Series, points []point) {
 
 // entry draws line number k of the legend.
 func (d *drawing) entry(s *Series, k int) {
-	x, y := d.x.from+12, d.y.to+12+float64(legend*k)
+	x, y := d.x.from, float64(d.height+legend*k+8)
 	sample := *d
 	sample.x, sample.y = scale{Axis{Max: 1}, x, x + 24}, scale{Axis{Max: 1}, y, y + 1}
 	if s.Mark != Dots && s.Mark != Triangles {
 		sample.line(s, []point{{}, {x: 1}})
 	}
 	d.symbol(s, x+12, y, 1)
-	d.text(x+32, y+5, "start", s.Label)
+	d.text(x+32, y+5, "start", shorten(s.Label, d.x.to-x-32))
 }
 
 // mostNumbers is the largest number of cells in a row with numbers.

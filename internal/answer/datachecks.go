@@ -117,7 +117,7 @@ func missingCodes(set *dataset.Set) (all report.Checks) {
 	}
 	var values []float64
 	for j, name := range set.Features {
-		values = columnOf(values, set, j, 1)
+		values = columnOf(values, set, j)
 		check(name, values)
 	}
 	for _, c := range set.Columns {
@@ -138,10 +138,10 @@ func counts(values []float64) map[float64]int {
 	return count
 }
 
-// columnOf is every row of a feature, or every second and so on, in the place of values.
-func columnOf(values []float64, set *dataset.Set, j, step int) []float64 {
+// columnOf is a feature, in the place of values.
+func columnOf(values []float64, set *dataset.Set, j int) []float64 {
 	values = values[:0]
-	for i := 0; i < set.N(); i += step {
+	for i := range set.N() {
 		values = append(values, set.X.At(i, j))
 	}
 	return values
@@ -167,31 +167,47 @@ func leaksRank(r float64, n int) bool {
 	return r >= leakingRank && math.Atanh(r)-1.7/math.Sqrt(float64(n-3)) >= math.Atanh(leastRank)
 }
 
-// leaks finds features that alone explain a target nearly, in data with others.
+// leaks finds features that alone explain a target nearly, in data with others. Rows of one group, or copies
+// of a row, that agree in the feature and the target count once: the others would be judged by them.
 func leaks(set *dataset.Set) (all report.Checks) {
 	step := (set.N() + leakRows - 1) / leakRows
 	if set.Varying() < 2 {
 		return nil
 	}
+	unit := set.Groups
+	if unit == nil {
+		unit, _ = set.Copies()
+	}
+	type row struct {
+		unit int
+		x, y float64
+	}
 	const cure = "drop it if it is known only after the target"
 	for _, c := range set.Columns {
-		var y []float64
-		for i := 0; i < len(c.Y); i += step {
-			y = append(y, c.Y[i])
-		}
-		if !canLeak(y, c.Levels != nil, set.D()) {
-			continue
-		}
-		ranks, x := ranksOf(y), []float64(nil)
+		var x, y []float64
 		for j, name := range set.Features {
-			x = columnOf(x, set, j, step)
+			x, y = x[:0], y[:0]
+			known := map[row]bool{}
+			for i := 0; i < set.N(); i += step {
+				if unit != nil {
+					r := row{unit[i], set.X.At(i, j), c.Y[i]}
+					if known[r] {
+						continue
+					}
+					known[r] = true
+				}
+				x, y = append(x, set.X.At(i, j)), append(y, c.Y[i])
+			}
+			if !canLeak(y, c.Levels != nil, set.D()) {
+				continue
+			}
 			if c.Levels != nil {
 				if wrong := neighbourError(x, y); leaksError(wrong, len(y)) {
 					all = append(all, report.Leak.Check(wrong, cure,
 						"feature %q alone tells the %s of all but %.2g%% of the rows", name, c.Name,
 						100*wrong))
 				}
-			} else if r := math.Abs(stat.Correlation(ranksOf(x), ranks, nil)); leaksRank(r, len(y)) {
+			} else if r := math.Abs(stat.Correlation(ranksOf(x), ranksOf(y), nil)); leaksRank(r, len(y)) {
 				all = append(all, report.Leak.Check(r, cure, "feature %q alone explains %s: their rank "+
 					"correlation is %.4f", name, c.Name, r))
 			}

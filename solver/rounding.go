@@ -23,9 +23,9 @@ func (x *fixedPoint) settleRounding() {
 			x.accepted.Residual, 10*change)
 	}
 	x.run.warn("the last bits of the kernel matrix move the answer by %.0e, the tolerance is %.0e%s: inputs "+
-		"are too alike for this loss to tell them apart; a jitter of 1e-4 of its diagonal, a soft margin, "+
-		"or merging inputs that nearly repeat make the problem regular", change, x.run.settings.Tolerance,
-		within)
+		"are too similar for this loss to distinguish them; a jitter of 1e-4 of its diagonal, a soft "+
+		"margin, or merging inputs that nearly repeat make the problem regular", change,
+		x.run.settings.Tolerance, within)
 }
 
 // worthwhile is the largest tolerance that the warning proposes.

@@ -48,8 +48,8 @@ func (a *app) loadData(o *options, path string) *dataset.Set {
 	limitGarbage(o.maxMemory)
 	a.console.Rows = set.N()
 	if set.N() < 3 {
-		refuse("%s: %d rows are too few: at least 3 are needed, and some 20 for errors "+
-			"that tell something", path, set.N())
+		refuse("%s: %d rows are too few: at least 3 are needed, and about 20 for errors "+
+			"that mean something", path, set.N())
 	}
 	if _, err := os.Stat(place); err == nil || path == "-" {
 		a.found.Add(o.groupCopies(a.command.name, set)...)

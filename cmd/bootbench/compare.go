@@ -212,8 +212,8 @@ var modelsFlags = []string{"models", "tol", "max-sweeps", "max-memory", "json", 
 // agree refuses answers with different examples, targets or resamples, and flags that contradict them; the
 // features may differ. It takes the scheme from the answers.
 func (o *options) agree(files []string, models [2]*savedModel) {
-	o.only(modelsFlags, "is not for --models: the answers say how DATA is read and redrawn, and by which "+
-		"models it is predicted; do without it")
+	o.only(modelsFlags, "has no meaning with --models: the answers say how DATA is read and resampled, and "+
+		"which models predict it; leave it out")
 	a, b := models[0], models[1]
 	rows := func(s *savedModel) []string { // flags that decide more than the features
 		return slices.DeleteFunc(slices.Clone(s.Reading), func(given string) bool {
@@ -221,7 +221,7 @@ func (o *options) agree(files []string, models [2]*savedModel) {
 		})
 	}
 	if x, y := rows(a), rows(b); !slices.Equal(x, y) {
-		refuse("%s was read with %q and %s with %q: their errors are not of the same examples",
+		refuse("%s was read with %q and %s with %q: their errors are not of the same rows",
 			files[0], x, files[1], y)
 	}
 	if a.Scheme != b.Scheme || a.Design != b.Design || a.Ratio != b.Ratio || a.Folds != b.Folds {
@@ -229,7 +229,7 @@ func (o *options) agree(files []string, models [2]*savedModel) {
 			"same", files[0], a.Scheme, a.Ratio, a.Design, files[1], b.Scheme, b.Ratio, b.Design)
 	}
 	if strings.Contains(a.Design, "groups") || strings.Contains(a.Design, "blocks") {
-		refuse("%s is of resamples %s, and models are compared on those of single rows: "+
+		refuse("%s is of resamples %s, and models are compared on resamples of single rows: "+
 			"write both without --groups and --blocks, or with --groups none where rows are copies", files[0],
 			a.Design)
 	}

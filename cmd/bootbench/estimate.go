@@ -76,12 +76,12 @@ func (o *options) keepable(p *problem, q answer.Question, wanted bool) {
 	case !wanted || len(p.spec.Set.Levels()) > 2: // which always use exact resamples
 	case q.Exact == answer.No:
 		refuse("--journal keeps the exact resamples of --refine, and there are none: give " +
-			"--refine R, or do without --journal")
+			"--refine R, or leave out --journal")
 	case q.Accuracy > 0 && o.shard.count > 0:
 		refuse("--shard needs to know how many exact resamples there are, which --accuracy " +
 			"decides on the way: give --refine R instead")
 	case !exact:
-		refuse("--journal keeps exact resamples, which loss %s has none of: do without it",
+		refuse("--journal keeps exact resamples, which loss %s does not have: leave it out",
 			p.spec.Loss.Name())
 	}
 }

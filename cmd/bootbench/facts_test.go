@@ -115,8 +115,8 @@ predict DIR/few.csv --loss square --noise 0.1 --test DIR/few.csv --level 0.95 --
 predict --model DIR/few.json --test DIR/few.csv --level 0.95 | BEYOND
 predict --interval observation --level 0.95 --test DIR/few.csv DIR/few.csv --loss square --noise 0.1 |
 	refused has that takes 19 of them
-predict DIR/single.csv --test DIR/single.csv --loss hinge --refine none | said has one example of class yes
-predict DIR/four.csv --test DIR/four.csv --loss hinge --refine none | said has from 4 examples are rough
+predict DIR/single.csv --test DIR/single.csv --loss hinge --refine none | said has class yes has one row
+predict DIR/four.csv --test DIR/four.csv --loss hinge --refine none | said has from 4 rows are rough
 predict DIR/map.csv --test DIR/map.csv --loss hinge | points.target matches ^\[-1 1 1 -1\]$
 predict DIR/map.csv --test DIR/third.csv --loss hinge | refused has third.csv
 tune synthetic:friedman1,n=40 --ard --over length-scale,noise=20:30 --by evidence --out OUT/tune --verbose
@@ -202,8 +202,8 @@ estimate DIR/crabs.csv --target 2 --loss square --noise 1 --refine none --json D
 compare DIR/crabs.csv --models DIR/all.json,DIR/fewer.json | models.0.test_error = all.test_error |
 	models.1.test_error = fewer.test_error
 compare DIR/crabs.csv --models DIR/all.json,DIR/often.json | refused has write both with the same
-compare DIR/crabs.csv --models DIR/all.json,DIR/other.json | refused has not of the same examples
-compare DIR/crabs.csv --models DIR/all.json,DIR/fewer.json --ratio 3 | refused has do without it
+compare DIR/crabs.csv --models DIR/all.json,DIR/other.json | refused has not of the same rows
+compare DIR/crabs.csv --models DIR/all.json,DIR/fewer.json --ratio 3 | refused has leave it out
 compare DIR/crabs.csv --models DIR/all.json,DIR/fewer.json --drop 2 | refused has say how DATA is read
 votes := estimate CLASSES HINGE --multiclass ovo --scheme poisson --json DIR/votes.json | len classes = 3
 rest := estimate CLASSES HINGE --scheme poisson --json DIR/rest.json | len classes = 3

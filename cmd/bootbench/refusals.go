@@ -36,18 +36,18 @@ func (a *app) checkFlags(o *options, command string, data []string) {
 		{command == "grid" && o.kernel == autoKernel, "--kernel " + autoKernel +
 			" is for one model: --over kernel=rbf,matern52,linear compares them"},
 		{command == "train" && o.model == "", "--model is required: the file to write"},
-		{o.nested && o.measure.ByProbability(), "--judge " + o.measure.String() + " has the choice inside, " +
-			"among the cells of the grid, without --nested"},
+		{o.nested && o.measure.ByProbability(), "--judge " + o.measure.String() + " corrects for the " +
+			"choice by the cells of the grid: leave out --nested"},
 		{perceptron && o.noError, "--loss perceptron has no error that --no-error could leave out"},
 		{command == "train" && !perceptron && o.Given("passes"), "--passes is for --loss perceptron"},
 		{perceptron && !o.measure.IsError(), "--loss perceptron has no probabilities to judge by"},
 		{perceptron && o.Given("tol", "bias", "no-bias"),
 			"--loss perceptron has neither --tol nor a bias (--constant adds one)"},
-		{command == "compare" && o.engine == model.ScaLAPACK, "--engine scalapack has no part in compare, " +
-			"whose retraining needs the whole kernel matrix; estimate, curve, grid and predict take it"},
-		{o.Given("models") && o.journal != "", "--journal has no part in --models"},
+		{command == "compare" && o.engine == model.ScaLAPACK, "--engine scalapack cannot be compared: " +
+			"retraining needs the whole kernel matrix; estimate, curve, grid and predict take it"},
+		{o.Given("models") && o.journal != "", "--journal has no meaning with --models"},
 		{command == "cv" && o.journal != "" && (o.cv.Permutations > 0 || o.roc), "--journal keeps the fits " +
-			"of the folds, and those of --permutations and --roc are many more: do without it"},
+			"of the folds only, and --permutations and --roc take many more: leave it out"},
 		{o.long && len(data) > 0 && !o.Given("models"),
 			"--long is for the comparison without DATA; --sizes N,N... is for DATA"},
 		{o.long && len(o.sizes) > 0, "--long and --sizes both say how many rows: give one of them"},

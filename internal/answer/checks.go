@@ -73,8 +73,8 @@ func imbalance(q *report.Quality, set *dataset.Set) report.Checks {
 	}
 	share := float64(few) / float64(set.N())
 	return report.Checks{report.Imbalance.Check(share, "judge by the balanced error",
-		"%.2g%% of the rows are of class %s: by the balanced error, %.3g where guessing has %.3g, the model "+
-			"has learned %s", 100*share, set.Levels()[slices.Index(count, few)], *q.Balanced, chance,
+		"%.2g%% of the rows are of class %s: by the balanced error, %.3g against %.3g by guessing, the "+
+			"model has learned %s", 100*share, set.Levels()[slices.Index(count, few)], *q.Balanced, chance,
 		verdict)}
 }
 
@@ -98,19 +98,19 @@ func FewChecks(set *dataset.Set) report.Checks {
 				"count like %.2g of equal weight", effective)}
 	case set.AreNumbers() && n < fewExamples:
 		return report.Checks{report.FewRows.Check(float64(n), moreRows,
-			"errors from %d examples are rough, and so are their standard errors", n)}
+			"errors from %d rows are rough, and so are their standard errors", n)}
 	case set.AreNumbers():
 		return nil
 	}
 	count := classSizes(set)
 	if class := slices.Index(count, 1); class >= 0 && len(count) == 2 {
 		return report.Checks{report.RareClass.Check(1, "take more rows of this class",
-			"there is one example of class %s: probabilities cannot be checked, and are "+
+			"class %s has one row: probabilities cannot be checked, and are "+
 				"little more than shares of the classes", set.Levels()[class])}
 	}
 	if n < fewExamples {
 		return report.Checks{report.FewRows.Check(float64(n), moreRows,
-			"probabilities from %d examples are rough", n)}
+			"probabilities from %d rows are rough", n)}
 	}
 	return nil
 }
@@ -120,7 +120,8 @@ func addModel(f *report.Findings, m *model.Model, scheme resample.Scheme) {
 	f.Remark(m.Warnings()...)
 	if share := model.EmptyShare(m, scheme); share > 0.05 {
 		f.Add(report.ConstantModels.Check(share, "take a larger ratio, or more rows",
-			"%.0f%% of the resamples are empty: they predict the prior mean 0, and count", 100*share))
+			"%.0f%% of the resamples are empty: they predict 0, the prior mean, and are in the averages",
+			100*share))
 	}
 	const rare = "take more rows of the rare class, or strata"
 	switch share := model.MissingClass(m, scheme); {
@@ -129,8 +130,8 @@ func addModel(f *report.Findings, m *model.Model, scheme resample.Scheme) {
 			"%.0f%% of the resamples lack one of the two classes: their classifier is constant", 100*share))
 	case m.Bias && share > 0.01:
 		f.Add(report.ConstantModels.Check(share, rare,
-			"%.2g%% of the resamples lack one of the two classes: they predict the class that is there, "+
-				"which the theory does not see", 100*share))
+			"%.2g%% of the resamples lack one of the two classes: they predict the other class, "+
+				"which the theory ignores", 100*share))
 	}
 }
 
@@ -145,8 +146,8 @@ func addSolution(f *report.Findings, s *solver.Solution) {
 	}
 	if n := len(s.Problem.Y); s.Stats.Alone > 0 {
 		f.Add(report.Narrow.Check(float64(s.Stats.Alone), "take a larger length scale",
-			"at %d of %d inputs the kernel carries nothing over from other examples: the left-out "+
-				"prediction is 0 there, and counts as half an error", s.Stats.Alone, n))
+			"at %d of %d inputs the kernel is so narrow that no other row has an influence: the left-out "+
+				"prediction is 0 there and counts as half an error", s.Stats.Alone, n))
 	}
 }
 
@@ -156,7 +157,7 @@ func addFits(f *report.Findings, r *fits.Averages) {
 	all := r.Resamples + len(r.Skipped)
 	if skipped := len(r.Skipped); skipped > 0 {
 		f.Add(report.NotConverged.Check(float64(skipped), "take a softer margin or another tolerance",
-			"%d of %d resamples are not in the averages, for their training did not converge (the first: %v)",
+			"%d of %d resamples are not in the averages: their training did not converge (the first: %v)",
 			skipped, all, r.Skipped[0]))
 	}
 	if r.Empty > 0 {
@@ -179,7 +180,7 @@ func neverLeftOut(errors []float64) report.Checks {
 		return nil
 	}
 	return report.Checks{report.FewResamples.Check(float64(never), "take more resamples",
-		"%d of %d examples were never left out and do not count in the left-out error", never, len(errors))}
+		"%d of %d rows were never left out and do not count in the left-out error", never, len(errors))}
 }
 
 // otherColumns says how new rows differ from the columns of the data.

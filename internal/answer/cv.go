@@ -84,7 +84,7 @@ type partition struct {
 
 // partition is the partition of examples of these classes, nil for numbers.
 func (v *Validation) partition(class []int) (p partition, err error) {
-	d, units, of := v.Design, v.Design.N, "examples"
+	d, units, of := v.Design, v.Design.N, "rows"
 	if err := v.checkFields(); err != nil {
 		return p, model.InputError(err)
 	}

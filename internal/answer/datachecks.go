@@ -50,7 +50,7 @@ func rareClasses(set *dataset.Set) (all report.Checks) {
 		if set.N() >= fewExamples && 1 < rows && rows < fewOfClass && 2*rows*len(count) < set.N() {
 			// FewChecks has classes of one row
 			all = append(all, report.RareClass.Check(float64(rows), "take more rows of this class",
-				"class %s has %d rows: a standard error of the share of them that is wrong may be %.2g",
+				"class %s has %d rows: the standard error of its error rate may be %.2g",
 				set.Levels()[class], rows, 0.5/math.Sqrt(float64(rows))))
 		}
 	}
@@ -86,7 +86,7 @@ func twinRows(set *dataset.Set) report.Checks {
 		return nil
 	}
 	return report.Checks{report.Twins.Check(float64(twins),
-		"look at the labels (bootbench rows lists them), or take a feature that tells them apart",
+		"look at the labels (bootbench rows lists them), or add a feature that distinguishes them",
 		"%d rows have the features of a row of another class: no model gets all of them right", twins)}
 }
 
@@ -204,7 +204,7 @@ func leaks(set *dataset.Set) (all report.Checks) {
 			if c.Levels != nil {
 				if wrong := neighbourError(x, y); leaksError(wrong, len(y)) {
 					all = append(all, report.Leak.Check(wrong, cure,
-						"feature %q alone tells the %s of all but %.2g%% of the rows", name, c.Name,
+						"feature %q alone predicts the %s of all rows except %.2g%%", name, c.Name,
 						100*wrong))
 				}
 			} else if r := math.Abs(stat.Correlation(ranksOf(x), ranksOf(y), nil)); leaksRank(r, len(y)) {

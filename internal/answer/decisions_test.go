@@ -58,9 +58,9 @@ func TestFewChecks(t *testing.T) {
 	}{
 		{20, numbers, 0, 0, 0, ""}, {20, labels, 0, 0, 0, ""}, {40, numbers, 0, 21, 0, ""},
 		{40, numbers, 8, 0, 0, ""},
-		{19, numbers, 0, 0, 0, "errors from 19 examples are rough"},
-		{19, labels, 0, 0, 0, "probabilities from 19 examples are rough"},
-		{40, labels, 0, 0, 38, "example of class yes"}, {10, numbers, 10, 0, 0, "errors from 10 examples"},
+		{19, numbers, 0, 0, 0, "errors from 19 rows are rough"},
+		{19, labels, 0, 0, 0, "probabilities from 19 rows are rough"},
+		{40, labels, 0, 0, 38, "class yes has one row"}, {10, numbers, 10, 0, 0, "errors from 10 rows"},
 		{40, numbers, 0, 2, 0, "count like 2 of equal weight"},
 		{40, numbers, 4, 0, 0, "in 4 groups, which count like 4 of equal size: standard errors are rough, " +
 			"and a 95% interval takes 3.2 of them"}, // t of 3 degrees: 3.18
@@ -95,15 +95,15 @@ func TestPartitions(t *testing.T) {
 		Validation
 		folds int // 0: refused
 	}{
-		"random folds of examples within classes": {Validation{Folds: 12}, 12},
-		"random folds of examples within strata":  {Validation{Folds: 5, Design: strata}, 5},
-		"random folds of groups within classes":   {tenFolds(set), 6},
-		"folds of single examples":                {Validation{Single: true}, 12},
-		"folds of single groups":                  {Validation{Single: true, Design: groups}, 6},
-		"folds of a column":                       {Validation{Given: pairs, Folds: 3}, 6},
+		"random folds of rows within classes":   {Validation{Folds: 12}, 12},
+		"random folds of rows within strata":    {Validation{Folds: 5, Design: strata}, 5},
+		"random folds of groups within classes": {tenFolds(set), 6},
+		"folds of single rows":                  {Validation{Single: true}, 12},
+		"folds of single groups":                {Validation{Single: true, Design: groups}, 6},
+		"folds of a column":                     {Validation{Given: pairs, Folds: 3}, 6},
 		"blocks of 3 rows, each predicted by the rows before it": {
 			Validation{Folds: 3, Design: blocks}, 3},
-		"there are 12 examples to leave out: take 2 to 12": {Validation{Folds: 13}, 0},
+		"there are 12 rows to leave out: take 2 to 12": {Validation{Folds: 13}, 0},
 		"Folds.Folds 1:":                   {Validation{Folds: 1}, 0},
 		"there are 6 groups to leave out":  {Validation{Folds: 7, Design: groups}, 0},
 		"Folds.Design.Block 3: rows":       {Validation{Folds: 4, Design: blocks}, 0},

@@ -130,7 +130,8 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 	a.Add(neverLeftOut(d.Left.Examples)...)
 	if all := a.RowsTotal; all > 0 {
 		a.Add(report.SampleOnly.Check(float64(set.N()), "take a larger sample",
-			"the error is that of models of %d of the %d rows: those of all rows err less", set.N(), all))
+			"the error is of models of %d of the %d rows; models of all rows have a lower error", set.N(),
+			all))
 	}
 	if set.Weights != nil || set.Groups != nil {
 		a.Add(FewChecks(s.Model.Set)...)
@@ -221,7 +222,7 @@ func byClass(a *report.Answer, of []int, weights []float64) {
 		a.Each[k].Class, a.Each[k].Error = name, report.Number(errors[k])
 		if a.Each[k].Examples < 2 {
 			a.Add(report.RareClass.Check(float64(a.Each[k].Examples), "take more rows of this class",
-				"there is one example of class %s: it cannot be judged", name))
+				"class %s has one row: it cannot be judged", name))
 		}
 	}
 	largest := floats.MaxIdx(sizes)

@@ -219,8 +219,9 @@ func addSupport(a *report.Answer, of func(*dataset.Inputs) ([]float64, error), i
 	}
 	rows.Outside = &count
 	if a.NewRows = &rows; count > 0 {
-		a.Add(report.OutsideData.Check(float64(count), "take data from there, or do not predict there",
-			"%d of %d new rows lie outside the data", count, len(support)))
+		a.Add(report.OutsideData.Check(float64(count),
+			"add rows like them, or do not rely on these predictions",
+			"%d of %d new rows are far from all rows of the data", count, len(support)))
 	}
 	for _, one := range append(slices.Collect(maps.Values(a.Targets)), a) {
 		if one.Points != nil {
@@ -498,7 +499,7 @@ func interval(p *report.Points, of calibration.Scores, method string, q *Questio
 	}
 	if of.Effective < fewExamples && method != StudentsGroups {
 		f.Add(report.FewForLevel.Check(of.Effective, "take more rows", "intervals from %.4g %s are rough: "+
-			"the share of new targets that they hold is %.2g give or take %.1g", of.Effective, of.Units,
+			"they hold %.2g of the new targets, give or take %.1g", of.Effective, of.Units,
 			level, r.CoverageSD))
 	}
 	return r
@@ -516,7 +517,7 @@ func otherSide(prediction, probability []float64, positive string) report.Checks
 	if count == 0 {
 		return nil
 	}
-	return report.Checks{report.OtherSide.Check(float64(count), "take the one that answers the question",
+	return report.Checks{report.OtherSide.Check(float64(count), "use the one that your question is about",
 		"in %d of %d rows the class and the probability of %s are on different sides of 1/2: "+
 			"the class is the decision of the model, whose errors are counted; the probability is how often "+
 			"such rows are %[3]s", count, len(probability), positive)}

@@ -56,7 +56,7 @@ func addLearningCurve(ctx context.Context, s *Study, a *report.Answer, q *Questi
 				a.Status = Cancelled
 				return nil
 			case err != nil:
-				a.Add(notComputed("the error is that of models of resamples of the sample: %v", err))
+				a.Add(notComputed("the error is of models of resamples of the sample: %v", err))
 				return nil
 			}
 			floats.AddScaled(at.Each, at.Ratio, each)

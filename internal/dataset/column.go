@@ -228,7 +228,7 @@ func (s *Set) decide(opt Options) error {
 			"ReadOptions.As %s if they are classes, ReadOptions.As %s if they are quantities", n, count,
 			Classes, Numbers))
 	default:
-		s.note("the targets are %d whole numbers and are taken for quantities; classes? ReadOptions.As %s",
+		s.note("the targets are %d whole numbers, read as quantities; if they are classes, ReadOptions.As %s",
 			count, Classes)
 	}
 	return nil

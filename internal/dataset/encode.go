@@ -118,7 +118,7 @@ func (t *table) learn() (*Encoding, error) {
 	return e, nil
 }
 
-// without is the cure for a column that tells nothing.
+// without is the cure for an uninformative column.
 const without = "drop the column"
 
 // settle leaves out a column without values, with constant texts, or with texts that never repeat.
@@ -146,7 +146,7 @@ func (t *table) settle(c *column) error {
 			layoutText(c.Date, c.texts), strings.Join(dateParts(c.Date), ", "))
 	case c.kind == numbers && len(t.features) > 1 && rowNumber.MatchString(c.Name) && rows >= fewRows &&
 		ascend(rows, func(i int) float64 { return t.row(i)[c.at] }, 1):
-		omit(rows, "with another name it is a feature", "counts the rows and is left out")
+		omit(rows, "rename it to have it as a feature", "counts the rows and is left out")
 	case empty:
 		omit(0, without, "has no value and is left out")
 	case c.kind == texts && different == 1 && c.missing == 0:
@@ -454,8 +454,8 @@ func describe(t *table, x linalg.Matrix) {
 		case ascend(x.Rows, value, 0):
 			t.doubt(LeftOut, 1, without, "column %s is %v in every row", quote(c.Name), value(0))
 		case x.Rows >= fewRows && ascend(x.Rows, value, 1):
-			t.doubt(RowNumbers, x.Rows, "take ReadOptions.Drop "+bare(c.Name)+" unless that tells something",
-				"column %s counts the rows", quote(c.Name))
+			t.doubt(RowNumbers, x.Rows, "take ReadOptions.Drop "+bare(c.Name)+
+				" unless the order of the rows matters", "column %s counts the rows", quote(c.Name))
 		}
 	}
 }

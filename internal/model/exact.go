@@ -265,7 +265,7 @@ func Training(m *Model, method RetrainMethod) string {
 			fits.DefaultBlockTolerance)
 	}
 	if method == Downdate {
-		return "one inverse for all fits, from which each forgets what it leaves out"
+		return "one inverse, which each fit updates for the rows that it leaves out"
 	}
 	newton := fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms",
 		erm.DefaultTolerance)
@@ -277,7 +277,7 @@ func Training(m *Model, method RetrainMethod) string {
 	case t.Quadratic:
 		return "Cholesky factorisation"
 	case t.Margin:
-		return fmt.Sprintf("dual solver, optimal within %g in y f", svm.DefaultTolerance)
+		return fmt.Sprintf("dual solver, margins optimal within %g", svm.DefaultTolerance)
 	case likelihood:
 		return "expectation propagation"
 	}

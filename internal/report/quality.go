@@ -37,14 +37,14 @@ func (q *Quality) Check(testError Number) Checks {
 	if q.RSquared != nil {
 		errs, baseline, unit = math.Sqrt(errs), math.Sqrt(baseline), " (root mean square)"
 	}
-	text := fmt.Sprintf("the model errs by %.5g, always predicting %s by %.5g%s", errs, q.Constant, baseline,
-		unit)
+	text := fmt.Sprintf("the error of the model is %.5g%s, by always predicting %s it is %.5g", errs, unit,
+		q.Constant, baseline)
 	if q.Ranks {
 		return Checks{Unequal.Check(float64(*q.AUC), "judge by the balanced error, and choose a threshold "+
-			"of the probability", "%s, yet it ranks the classes, with an AUC of %.3f", text, *q.AUC)}
+			"of the probability", "%s; yet the model ranks the classes, with an AUC of %.3f", text, *q.AUC)}
 	}
 	return Checks{NoBetter.Check(errs/baseline, "take other features, another kernel or more rows",
-		"%s: it has learned nothing of use", text)}
+		"%s: the model has learned nothing useful", text)}
 }
 
 // Measured is what the model of all rows is expected to have by the measure of --judge, corrected for a

@@ -235,7 +235,7 @@ func (r *Result) String() string {
 		if r.Spec.Set.Groups != nil {
 			by = "cross-validation by exact fits, whole groups left out"
 		} else if !r.Spec.Measure.IsError() {
-			by = fmt.Sprintf("cross-validation by exact fits, by %v", r.Spec.Measure)
+			by = fmt.Sprintf("cross-validation by exact fits, judged by %v", r.Spec.Measure)
 		}
 		by = fmt.Sprintf("%d-fold %s", r.Folds, by)
 	}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,6 +114,117 @@ func TestLeads(t *testing.T) {
 	}
 	if text := must(t, predict, "--verbose"); !strings.Contains(text, "support") {
 		t.Errorf("predict --verbose shows\n%s", text)
+	}
+}
+
+// transcript is a command line of doc/guide.md, and what the page has as its output.
+type transcript struct{ line, output string }
+
+// transcripts are those of a page, between their lines of text.
+func transcripts(page string) (all []transcript, texts []string) {
+	texts = []string{""}
+	inside := false
+	for line := range strings.Lines(page) {
+		command, begins := strings.CutPrefix(line, "    $ bootbench ")
+		inside = begins || inside && (strings.HasPrefix(line, "    ") || line == "\n")
+		switch {
+		case begins:
+			all, texts = append(all, transcript{line: strings.TrimSpace(command)}), append(texts, "")
+		case inside:
+			all[len(all)-1].output += strings.TrimPrefix(line, "    ")
+		default:
+			texts[len(texts)-1] += line
+		}
+	}
+	return all, texts
+}
+
+// unlike reports how an output differs from a transcript: words are equal, numbers within 5% or two units of
+// their last digit, and ... stands for anything.
+func (x transcript) unlike(output string) string {
+	number := regexp.MustCompile(`[-+]?\d+(\.\d+)?(e[-+]?\d+)?`)
+	var pattern strings.Builder
+	for k, word := range strings.Fields(strings.ReplaceAll(x.output, " \\\n", "\n")) {
+		if k > 0 {
+			pattern.WriteString(`\s+`)
+		}
+		if word == "..." {
+			pattern.WriteString(`[\s\S]*?`)
+			continue
+		}
+		at := 0
+		for _, place := range number.FindAllStringIndex(word, -1) {
+			pattern.WriteString(regexp.QuoteMeta(word[at:place[0]]) + `([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)`)
+			at = place[1]
+		}
+		pattern.WriteString(regexp.QuoteMeta(word[at:]))
+	}
+	output = strings.TrimSpace(strings.ReplaceAll(output, " \\\n", "\n"))
+	got := regexp.MustCompile("^" + pattern.String() + "$").FindStringSubmatch(output)
+	if got == nil {
+		return "other words"
+	}
+	for k, text := range number.FindAllString(x.output, -1) {
+		_, decimals, _ := strings.Cut(text, ".")
+		want, have := parseNumber(text), parseNumber(got[k+1])
+		if math.Abs(have-want) > 0.05*math.Abs(want)+2*math.Pow10(-len(decimals)) {
+			return fmt.Sprintf("%s instead of %s", got[k+1], text)
+		}
+	}
+	return ""
+}
+
+func parseNumber(text string) float64 {
+	v, _ := strconv.ParseFloat(text, 64)
+	return v
+}
+
+// TestGuide runs the command lines of doc/guide.md, of every command, and compares what they print. With
+// -args -update it writes the whole outputs anew.
+func TestGuide(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
+	path := testutil.Must(filepath.Abs("../../doc/guide.md"))(t)
+	all, texts := transcripts(string(testutil.Must(os.ReadFile(path))(t)))
+	t.Chdir(t.TempDir())
+	page, ran := texts[0], map[string]bool{"completion": true, "help": true, "losses": true}
+	for k, x := range all {
+		if strings.Contains(x.line, "--test new.csv") {
+			rows := strings.Split(string(testutil.Must(os.ReadFile("houses.csv"))(t)), "\n")[:3]
+			for i, row := range rows {
+				rows[i] = row[:strings.LastIndex(row, ",")]
+			}
+			testutil.Must(0, os.WriteFile("new.csv", []byte(strings.Join(rows, "\n")), 0o644))(t)
+		}
+		ran[strings.Fields(x.line)[0]] = true
+		o := drive(t, "", x.line)
+		output := o.stdout
+		if o.status != exitDone {
+			t.Fatalf("bootbench %s: status %d: %s", x.line, o.status, o.stderr)
+		}
+		if why := x.unlike(output); why != "" && !*update {
+			t.Errorf("bootbench %s: %s\n%s", x.line, why, output)
+		}
+		if x.output = strings.TrimRight(x.output, "\n"); !strings.Contains(x.output, "...") {
+			x.output = strings.TrimRight(output, "\n")
+		}
+		if x.output != "" {
+			x.output += "\n"
+		}
+		if texts[k+1] != "" {
+			x.output += "\n"
+		}
+		page += "    $ bootbench " + x.line + "\n" +
+			regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(x.output, "    $1") + texts[k+1]
+	}
+	for _, c := range commands() {
+		if c.HasParent() && !ran[c.Name()] {
+			t.Errorf("doc/guide.md has no transcript of %s", c.Name())
+		}
+	}
+	if *update {
+		testutil.Must(0, os.WriteFile(path, []byte(page), 0o644))(t)
 	}
 }
 

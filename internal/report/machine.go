@@ -67,7 +67,7 @@ type System struct {
 func (m *System) document() *document {
 	d := &document{Title: "Machine and libraries"}
 	d.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
-	d.line("backend", "%s, %s kernels, %d threads (this binary has: %s)", m.Backend, m.Core, m.Threads,
+	d.line("backend", "%s, %s kernels, threads: %d (this binary has: %s)", m.Backend, m.Core, m.Threads,
 		strings.Join(m.Backends, ", "))
 	d.line("configuration", "%s", m.Config)
 	d.line("processor", "%s, %d cores, %s", m.CPU, m.Cores, m.SIMD)

@@ -116,7 +116,7 @@ func equality(label string, from, to float64) Series {
 // WriteCSV writes every number of the figure: a line per point or interval.
 func (f *Figure) WriteCSV(w io.Writer) error {
 	if all := f.Panels[0].Intervals; all != nil {
-		return TableOf(all).WriteCSV(w)
+		return TableOf(all, "label", "value", "lower", "upper").WriteCSV(w)
 	}
 	t := &Table{Heads: []head{"panel", "series", "x", "y", "error"}}
 	for k, p := range f.Panels {

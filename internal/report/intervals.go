@@ -91,8 +91,8 @@ func (a *Answer) intervals() []*Figure {
 	within := either(t != nil, fmt.Sprintf("a %.3g%% interval", 100*cmp.Or(t, &Trained{}).ErrorLevel),
 		"two standard errors")
 	return intervalFigure("intervals", "errors and their intervals", "The error to quote, first, with "+
-		within+", beside other errors, with two standard errors where they are known. The triangle is the "+
-		"best constant prediction.", axis, rows)
+		within+", beside other errors, with two standard errors where they are known. The triangle, or "+
+		"an arrow if it is beyond the axis, is the best constant prediction.", axis, rows)
 }
 
 // knownOf is the first of two numbers unless it is unknown.

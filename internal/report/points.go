@@ -261,7 +261,7 @@ func pointFigures(a *Answer) []*Figure {
 			Axis{Label: "mean prediction"}, Axis{Label: "standard deviation"},
 			Series{Mark: Dots, X: p.Mean, Y: deviations(1, p.Variance)}))
 	}
-	if len(p.Error) == 0 {
+	if len(p.Error) == 0 || a.single() {
 		return figures
 	}
 	errors := Series{Mark: Line}
@@ -281,17 +281,53 @@ func deviations(count float64, variance []float64) (all []float64) {
 	return all
 }
 
-// predictionFigure shows prediction and interval at the new inputs, if any, in rising order, of one of
-// several targets by name.
+// doubts are the probabilities that the rows are of other classes than their own; nil if unknown.
+func (p *Points) doubts() (all []float64) {
+	for i, y := range p.Target.Numbers[:min(len(p.Target.Numbers), len(p.Probability.Positive))] {
+		all = append(all, (1+y)/2-y*p.Probability.Positive[i])
+	}
+	for i, name := range p.Target.Classes {
+		if of := p.Probability.Of[name]; of != nil {
+			all = append(all, 1-of[i])
+		}
+	}
+	return all
+}
+
+// predictionFigure shows predictions of new rows in rising order, with intervals, or probabilities of a
+// class, and targets if they are known; of one of several targets by name.
 func predictionFigure(a *Answer, name string) []*Figure {
-	p := a.Points
-	if len(p.Mean) == 0 {
+	p, within := a.Points, ""
+	values, targets, lower, upper := p.Mean, p.Target.Numbers, p.Lower, p.Upper
+	axis, hit, miss := Axis{Label: "prediction"}, "prediction", "target"
+	if q := p.Probability; q.Positive != nil {
+		axis = Axis{Label: "probability of " + cmp.Or(a.Positive, "+1"), Max: 1}
+		values, targets = q.Positive, each(targets, func(y float64) float64 { return (1 + y) / 2 })
+		lower, upper, hit = nil, nil, "probability"
+	} else if q.Of != nil {
+		axis, values = Axis{Label: "probability of the predicted class", Max: 1}, nil
+		for _, of := range q.Of {
+			values = append(values, make(Numbers, len(of)-len(values))...)
+			for i, v := range of {
+				values[i] = max(values[i], v)
+			}
+		}
+	}
+	if len(values) == 0 {
 		return nil
 	}
-	order := make([]int, len(p.Mean))
-	floats.ArgsortStable(slices.Clone(p.Mean), order)
-	observed := cmp.Or(a.Interval, &Interval{}).Interval == "observation"
-	of := either(observed, "new observations", "the resamples")
+	order, shown := make([]int, len(values)), slices.Clone(values)
+	floats.ArgsortStable(slices.Clone(values), order)
+	if own := p.Target.Classes; own != nil {
+		hit, miss, targets = "right class", "wrong class", slices.Clone(values)
+		for i, class := range p.Class {
+			either(class == own[i], targets, shown)[i] = math.NaN()
+		}
+	}
+	if lower != nil {
+		within = either(cmp.Or(a.Interval, &Interval{}).Interval == "observation", "new observations",
+			"the resamples")
+	}
 	series := func(label string, mark Mark, colour int, list Numbers) Series {
 		s := Series{Label: label, Mark: mark, Colour: colour}
 		for at, i := range order[:len(list)] {
@@ -300,11 +336,10 @@ func predictionFigure(a *Answer, name string) []*Figure {
 		return s
 	}
 	return []*Figure{NewFigure("predict"+nonzero("-%s", fileName(name)), nonzero("%s: ", name)+
-		"predictions of new rows", "Predictions in rising order"+
-		either(p.Lower != nil, ", and the interval of "+of, "")+".",
-		Axis{Label: "new row, by prediction"}, Axis{Label: "prediction"}, series("prediction", Dots, 0,
-			p.Mean), series("target", Triangles, 1, p.Target.Numbers), series(fmt.Sprintf("%.3g%% of %s",
-			100*a.Level, of), Line, 2, p.Lower), series("", Line, 2, p.Upper))}
+		"predictions of new rows", "New rows in rising order"+nonzero(", with the interval of %s", within)+
+		".", Axis{Label: "new row, by " + axis.Label}, axis, series(hit, Dots, 0, shown), series(miss,
+		Triangles, 1, targets), series(fmt.Sprintf("%.3g%% of %s", 100*a.Level, within), Line, 2, lower),
+		series("", Line, 2, upper))}
 }
 
 // reliabilityFigure shows the observed shares of a class against its probabilities; none if these are

@@ -261,7 +261,7 @@ func TestWorst(t *testing.T) {
 	}
 	lines := strings.Split(b.String(), "\n")
 	fields := func(i int) string { return strings.Join(strings.Fields(lines[i]), " ") }
-	if fields(2) != "ash well 100% 100.0%" || fields(4) != "oak sick 75% 25.0%" {
+	if fields(1) != "ash well 100% 100.0%" || fields(3) != "oak sick 75% 25.0%" {
 		t.Error(b.String())
 	}
 }

@@ -122,15 +122,29 @@ func (a *Answer) pointTable(brief bool, format func(float64) string) (all *Table
 	return all
 }
 
-// worstRows are the examples with the largest errors, by name.
+// single reports whether an error rate is of a few fits or one without each row: errors of rows are then 0 or
+// 1, and do not tell which is worst.
+func (a *Answer) single() bool {
+	return units(a.TestLoss).share() && (a.Validation != nil || a.Command == "loo")
+}
+
+// worstRows are the rows with the largest errors by name, or with the least probability of their classes; nil
+// if neither is known.
 func (a *Answer) worstRows() *document {
 	p, u := a.Points, units(a.TestLoss)
+	errors, by, say := []float64(p.Error), "left-out error", u.text
+	if a.single() {
+		if errors = p.doubts(); errors == nil {
+			return nil
+		}
+		by, say = "probability of the target", func(e Number) string { return share(1 - e) }
+	}
 	predicted := "left-out prediction"
 	if p.OOBVote != nil && p.Target.Classes == nil {
 		predicted = "share of left-out predictions " + a.Positive
 	}
 	var rows [][]string
-	for _, i := range worst(p.Error, 10) {
+	for _, i := range worst(errors, 10) {
 		target, of := "", "-"
 		switch {
 		case p.Target.Classes != nil:
@@ -145,10 +159,9 @@ func (a *Answer) worstRows() *document {
 				of = number(left[i])
 			}
 		}
-		rows = append(rows, []string{rowName(p.Names, i), target, of, u.text(Number(p.Error[i]))})
+		rows = append(rows, []string{rowName(p.Names, i), target, of, say(Number(errors[i]))})
 	}
 	d := &document{}
-	d.paragraph("The examples with the largest left-out errors:")
-	d.table([]head{"<row", "target", head(predicted), "left-out error"}, rows)
+	d.table([]head{"<row", "target", head(predicted), head(by)}, rows)
 	return d
 }

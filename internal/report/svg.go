@@ -14,11 +14,12 @@ import (
 // palette holds colours for all kinds of colour vision (Okabe and Ito).
 var palette = [...]string{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#5A5A5A"}
 
-// symbols are the paths of a circle, a triangle, a square and a diamond around a point, of this radius and
-// its double. Every series has its own, filled or hollow, so that nobody needs colours to tell series apart.
+// symbols are the paths of a circle, a triangle, a square and a diamond around a point, of this radius, its
+// double and half of three. Every series has its own, filled or hollow, so that nobody needs colours to tell
+// series apart.
 var symbols = [...]string{"m-%[1]g 0a%[1]g %[1]g 0 1 0 %[2]g 0a%[1]g %[1]g 0 1 0-%[2]g 0z",
 	"m0-%[1]gl%[1]g %[2]gh-%[2]gz", "m-%[1]g-%[1]gh%[2]gv%[2]gh-%[2]gz",
-	"m0-%[2]gl%[1]g %[2]g-%[1]g %[2]g-%[1]g-%[2]gz"}
+	"m0-%[3]gl%[3]g %[3]g-%[3]g %[3]g-%[3]g-%[3]gz"}
 
 // Pixels of a panel in a file and on a page, where it is not wider than a telephone, of the margins around
 // its axes, and of symbols, lines and the rows of intervals.
@@ -139,11 +140,20 @@ func (d *drawing) fit() {
 	d.y = scale{d.Y.fitted(low.y, high.y), float64(d.height - bottomMargin), topMargin}
 }
 
-// intervals draws a row for each interval: its label and its text, and the interval below them.
+// intervals draws a row for each interval: its label and its text, and the interval below them. A constant
+// that would leave them less than a third of the axis is beyond it.
 func (d *drawing) intervals() {
-	low, high := 0.0, 0.0
+	const most = 3
+	low, high, constant := 0.0, 0.0, 0.0
 	for _, i := range d.Intervals {
+		if i.Colour == constantRow {
+			constant = float64(i.Value)
+			continue
+		}
 		low, high = min(low, i.low()), max(high, i.high())
+	}
+	if constant < most*high {
+		high = max(high, constant)
 	}
 	d.x = scale{d.X.fitted(low, high), rightMargin, float64(d.width - rightMargin)}
 	d.y = scale{Axis{}, float64(d.height - bottomMargin), topMargin}
@@ -160,7 +170,12 @@ func (d *drawing) intervals() {
 			d.printf(`<path d="M%.1f %.1fv%dm0-%dH%.1fm0-%dv%d" stroke="%s" stroke-width="%d" fill="none"/>`,
 				from, y-capLength, 2*capLength, capLength, to, capLength, 2*capLength, s.colour(), lineWidth)
 		}
-		d.symbol(&s, d.x.at(float64(i.Value)), y, 1)
+		if x := d.x.at(float64(i.Value)); x <= d.x.to {
+			d.symbol(&s, x, y, 1)
+		} else { // an arrow
+			d.printf(`<path d="M%.1f %.1fh16m-5-4l5 4-5 4" fill="none" stroke="%s" stroke-width="%d"/>`,
+				d.x.to-20, y, s.colour(), lineWidth)
+		}
 	}
 }
 
@@ -282,7 +297,7 @@ func (d *drawing) symbol(s *Series, x, y float64, number int) {
 	default:
 		return
 	}
-	path := fmt.Sprintf(symbols[shape%len(symbols)], radius, 2*radius)
+	path := fmt.Sprintf(symbols[shape%len(symbols)], radius, 2*radius, 1.5*radius)
 	if shape%(2*len(symbols)) < len(symbols) {
 		d.printf(`<path d="M%.1f %.1f%s" fill="%s"/>`, x, y, path, s.colour())
 	} else {

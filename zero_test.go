@@ -83,6 +83,7 @@ var publicFunctions = []any{
 var publicTypes = []any{bootbench.Data{}, bootbench.ReadOptions{}, bootbench.Spec{}, bootbench.Trained{},
 	bootbench.Inverse{}, bootbench.Folds{},
 	gp.PivotError{}, &gp.Downdate{}, svm.InfeasibleError{}, svm.ModelFile{}, svm.LeftOut{}, svm.Response{},
+	svm.Downdate{}, svm.Downdates{},
 	&blas.Crew{}, blas.Fault{}, linalg.PivotError{}, linalg.EntryError{}, &linalg.LowRankSystem{},
 	linalg.RankError{},
 	fits.Decided{}, fits.Expectation{}, fits.Joint{}, fits.Largest(0), fits.Moments{}, fits.Votes{},

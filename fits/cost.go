@@ -65,6 +65,9 @@ func CostOf(w Work) Cost {
 		if w.Operations == 0 {
 			c.Single = math.Inf(1)
 		}
+		if m-kept < 1.5 { // one is left out
+			c.Inverse, c.Downdate = c.Single+0.05*m*m*m, 200*m
+		}
 	default:
 		c.Rough, c.Theory = 2.6e5*sweeps+0.12*refresh, 3e5*sweeps+0.9*refresh
 		c.Block, c.Single = smoothIterations*iteration, 15*cholesky(kept)

@@ -224,7 +224,7 @@ func (v *Validation) fits(ctx context.Context, p *part, folds int, settings mode
 	} else {
 		method, n := v.Method, p.model.Set.N()
 		around := resample.KFold{Folds: min(n, folds), N: n}
-		if method == model.AutoMethod && model.CanDowndate(p.model) &&
+		if method == model.AutoMethod &&
 			model.Cheapest(ctx, p.model, around, settings.Plan, settings.Resamples, true) == model.Downdate {
 			method = model.Downdate
 		}

@@ -207,6 +207,8 @@ func TestCrossValidate(t *testing.T) {
 		{numbers, square, model.Downdate, blocks, 4, 1e-8, false, false},
 		{labels, hinge, model.Single, resample.Design{}, 4, 1e-2, false, false},
 		{labels, hinge, model.Batch, resample.Design{}, 4, 3e-2, false, false},
+		{labels, hinge, model.Downdate, resample.Design{}, 0, 3e-3, false, false},
+		{classes, hinge, model.AutoMethod, resample.Design{}, 0, 0, false, false},
 		{labels, half, model.Downdate, resample.Design{}, 4, 1e-8, false, false},
 		{&weighted, square, model.Downdate, groups, 4, 1e-8, false, false},
 		{&weighted, square, model.Single, resample.Design{}, 4, 1e-8, false, false},

@@ -101,31 +101,26 @@ func (e *estimate) decide(i int, margin float64) {
 	e.result.Margin[i], e.result.Loss[i] = margin, loss.ZeroOne{}.Value(margin, 1)
 }
 
-// minPerWorker is the number of retrainings for which another worker pays. The response of the solution pays
-// for an example in leastList, if one in leastFree is a free support vector: otherwise K has a low rank, and
-// leaving out one example moves many others to other sides.
-const minPerWorker, leastList, leastFree = 16, 32, 8
+// minPerWorker is the number of retrainings for which another worker pays.
+const minPerWorker = 16
 
 // retrain leaves out the listed examples, in parallel. Outcomes do not depend on the worker, up to the
 // tolerance.
 func (e *estimate) retrain(ctx context.Context, list []int) {
-	var response *svm.Response
-	if n := len(e.problem.Y); leastList*len(list) >= n && leastFree*e.full.Free >= n {
-		response, _ = e.trainer.Response() // without one, for want of memory, each is trained
-	}
+	downdates := e.trainer.Downdates(len(list))
 	var next atomic.Int64
 	var lock sync.Mutex
 	linalg.Parallel(min(runtime.GOMAXPROCS(0), 1+len(list)/minPerWorker), func(worker int) {
-		one := &single{estimate: e, response: response}
+		one := downdates.Downdate(nil)
 		if worker == 0 {
-			one.trainer = e.trainer
+			one = downdates.Downdate(e.trainer)
 		}
 		for ctx.Err() == nil {
 			at := int(next.Add(1)) - 1
 			if at >= len(list) {
 				return
 			}
-			left, err := one.leaveOut(list[at])
+			left, err := one.LeaveOut(list[at])
 			if ctx.Err() != nil && (err != nil || left.Status == train.Cancelled) {
 				return
 			}
@@ -144,29 +139,6 @@ func (e *estimate) retrain(ctx context.Context, list []int) {
 	if e.result.Retrained < len(list) {
 		e.result.Status = Cancelled
 	}
-}
-
-// single leaves out one example after the other.
-type single struct {
-	*estimate
-	response *svm.Response // nil: none
-	trainer  *svm.Trainer  // of all examples; nil: not needed yet
-}
-
-// leaveOut is the training without example i: by the response, or where that does not know by the trainer.
-func (s *single) leaveOut(i int) (left svm.LeftOut, err error) {
-	if s.response != nil {
-		if f, ok := s.response.LeaveOut(i); ok {
-			return svm.LeftOut{F: f}, nil
-		}
-	}
-	if s.trainer == nil { // its training on all examples goes as the first one's did
-		s.trainer = svm.NewTrainer(s.problem.Kernel)
-		if _, err = s.trainer.Train(s.training, train.Settings{Tolerance: s.settings.Tolerance}); err != nil {
-			return left, err
-		}
-	}
-	return s.trainer.LeaveOut(i)
 }
 
 // tie is the |f_-i| below which an example is a tie.

@@ -71,7 +71,7 @@ func mayBlock(m *Model, resamples int) bool {
 func Cheapest(ctx context.Context, m *Model, law resample.CountDistribution, plan resample.Plan,
 	resamples int, leftOut bool) RetrainMethod {
 	count := float64(resamples)
-	blocks, downdates := mayBlock(m, resamples), leftOut && CanDowndate(m)
+	blocks, downdates := mayBlock(m, resamples), leftOut && (CanDowndate(m) || leavesOneOut(m, law, plan))
 	if _, onFactor := m.TrainedOnFactor(); blocks && onFactor {
 		return Batch
 	} else if !blocks && !downdates {
@@ -86,6 +86,14 @@ func Cheapest(ctx context.Context, m *Model, law resample.CountDistribution, pla
 		method = Downdate
 	}
 	return method
+}
+
+// leavesOneOut reports whether a plan leaves one example of a support vector machine out at a time, each from
+// the training on all (svm.Downdate).
+func leavesOneOut(m *Model, law resample.CountDistribution, plan resample.Plan) bool {
+	folds, _ := law.(resample.KFold)
+	_, same := plan.(resample.Resamples) // targets
+	return same && folds.Folds == m.Set.N() && counts(m) && m.Rows == nil
 }
 
 // singlePays reports whether Refine trains one by one. Blocks need no further solve there, and every fit also

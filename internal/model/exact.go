@@ -32,7 +32,8 @@ const (
 	Batch
 	// Single trains one resample after the other with the loss's own trainer.
 	Single
-	// Downdate predicts only the examples that a fit leaves out, see CanDowndate.
+	// Downdate predicts only the examples that a fit leaves out, see CanDowndate; of a support vector
+	// machine one example.
 	Downdate
 )
 
@@ -91,10 +92,12 @@ func Retrain(ctx context.Context, m *Model, method RetrainMethod, scheme resampl
 	r, began := &Retraining{Method: Single}, time.Now()
 	var trainers func() (train.Trainer, error)
 	if method == Downdate {
-		r.Method, problem.Extra = Downdate, 0
-		trainers, err = downdating(m)
+		if trainers, err = downdating(ctx, m, settings.complete().Resamples); err == nil {
+			r.Method, problem.Extra = Downdate, 0
+		}
 		r.Setup = time.Since(began)
-	} else {
+	}
+	if trainers == nil {
 		trainers, err = m.Trainers(ctx, settings.Cross)
 	}
 	if err != nil {
@@ -139,17 +142,36 @@ func RetrainAround(ctx context.Context, m *Model, s *solver.Solution, scheme res
 	return &Retraining{Averages: result, Method: Batch, Batch: trainer.Stats()}, err
 }
 
-// CanDowndate reports whether predictions for examples that a fit with weights 0 and 1 leaves out follow from
-// one inverse (gp.Downdate): for the square loss, with one example at each site.
+// CanDowndate reports whether predictions for any examples that a fit with weights 0 and 1 leaves out
+// follow from one inverse (gp.Downdate): for the square loss, with one example at each site.
 func CanDowndate(m *Model) bool {
 	return loss.TraitsOf(m.Loss).Quadratic && m.Gram() != nil && m.Merged() == 0
 }
 
-// downdating makes trainers of method Downdate.
-func downdating(m *Model) (func() (train.Trainer, error), error) {
-	inverse, err := m.Inverse()
-	return func() (train.Trainer, error) { return &gp.Downdate{Inverse: inverse}, nil }, err
+// downdating makes trainers of method Downdate for a number of fits.
+func downdating(ctx context.Context, m *Model, fits int) (func() (train.Trainer, error), error) {
+	if CanDowndate(m) {
+		inverse, err := m.Inverse()
+		if err != nil {
+			return nil, err
+		}
+		return func() (train.Trainer, error) { return &gp.Downdate{Inverse: inverse}, nil }, nil
+	}
+	of, err := m.LossTrainers(downdateTolerance)
+	if err != nil {
+		return nil, err
+	}
+	all := train.Set{Y: m.Y, Site: m.Site, Weight: weights(m), Stop: train.Until(ctx)}
+	downdates, err := of.Downdates(all, fits)
+	if err != nil {
+		return nil, err
+	}
+	return func() (train.Trainer, error) { return downdates.Downdate(nil), nil }, nil
 }
+
+// downdateTolerance is the tolerance of the training of a support vector machine on all examples, from which
+// others follow.
+const downdateTolerance = 1e-6
 
 // Inverse is the inverse of the kernel matrix of a model of which CanDowndate is true.
 func (m *Model) Inverse() (*gp.Inverse, error) {
@@ -264,7 +286,10 @@ func Training(m *Model, method RetrainMethod) string {
 		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations",
 			fits.DefaultBlockTolerance)
 	}
-	if method == Downdate {
+	if method == Downdate && loss.TraitsOf(m.Loss).Margin {
+		return fmt.Sprintf("one training on all rows, margins optimal within %g, which each fit updates for "+
+			"the row that it leaves out", downdateTolerance)
+	} else if method == Downdate {
 		return "one inverse, which each fit updates for the rows that it leaves out"
 	}
 	newton := fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms",

@@ -47,6 +47,12 @@ type Trainer func(set train.Set) (Result, error)
 type Trainers struct {
 	Algorithm Algorithm
 	make      func() (Trainer, error)
+	downdates func(set train.Set, count int) (*svm.Downdates, error) // nil except of Margin
+}
+
+// trainers are Trainers without downdates.
+func trainers(by Algorithm, make func() (Trainer, error)) *Trainers {
+	return &Trainers{Algorithm: by, make: make}
 }
 
 // Trainer makes a trainer. Its error is a kernel matrix or a parameter that is invalid.
@@ -55,6 +61,15 @@ func (t *Trainers) Trainer() (Trainer, error) {
 		return nil, errors.New("there are no trainers: For makes some")
 	}
 	return t.make()
+}
+
+// Downdates trains a support vector machine on a set, from which trainings without one of its examples
+// follow, of which there will be count. Other algorithms have none.
+func (t *Trainers) Downdates(set train.Set, count int) (*svm.Downdates, error) {
+	if t == nil || t.downdates == nil {
+		return nil, errors.New("only support vector machines have downdates")
+	}
+	return t.downdates(set, count)
 }
 
 // For returns the trainers of loss l over the M sites of kernel matrix k, with an unpenalised bias or
@@ -71,19 +86,17 @@ func For(l loss.Loss, k linalg.Kernel, bias bool, s train.Settings) (*Trainers, 
 	case whole && dense == nil:
 		return nil, errors.New("there is no kernel matrix to train on")
 	case whole && t.Quadratic:
-		return &Trainers{Regression, func() (Trainer, error) { return regression(dense, t.Noise, bias) }}, nil
+		return trainers(Regression, func() (Trainer, error) { return regression(dense, t.Noise, bias) }), nil
 	case whole && posterior && bias:
 		return nil, fmt.Errorf("a posterior mean, as of %s, has no bias", l.Name())
 	case whole && posterior:
-		return &Trainers{Posterior, func() (Trainer, error) { return expectation(dense, likelihood, s) }}, nil
+		return trainers(Posterior, func() (Trainer, error) { return expectation(dense, likelihood, s) }), nil
 	case whole && t.Margin:
 		p, _ := loss.ParametersOf(l)
 		rows := sync.OnceValues(func() (*svm.Rows, error) { return svm.NewRows(dense) })
-		return &Trainers{Margin, func() (Trainer, error) {
-			return margin(rows, t.C, p.ClassWeights, bias, s)
-		}}, nil
+		return margin(rows, t.C, p.ClassWeights, bias, s), nil
 	case t.Proximal != nil && (whole || !t.Dense):
-		return &Trainers{Proximal, func() (Trainer, error) { return proximal(k, t.Proximal, bias, s) }}, nil
+		return trainers(Proximal, func() (Trainer, error) { return proximal(k, t.Proximal, bias, s) }), nil
 	}
 	return nil, fmt.Errorf("there is no trainer for loss %q on a kernel matrix in the form %T", l.Name(), k)
 }
@@ -109,26 +122,42 @@ func regression(k *linalg.Sym, noise float64, bias bool) (Trainer, error) {
 	}, func(r *train.Result) Result { return Result{Result: *r} }), err
 }
 
-// margin trains a support vector classifier with box w c times the class's weight for an example of weight w;
+// margin trains support vector classifiers with box w c times the class's weight for an example of weight w;
 // for a hard margin, c = +Inf, only w > 0 matters. Trainers share the full rows of k.
 func margin(rows func() (*svm.Rows, error), c float64, classes loss.ClassWeights, bias bool,
-	s train.Settings) (Trainer, error) {
-	shared, err := rows()
-	if err != nil {
-		return nil, err
+	s train.Settings) *Trainers {
+	one := func() (*svm.Trainer, func(set train.Set) (*svm.Result, error), error) {
+		shared, err := rows()
+		if err != nil {
+			return nil, nil, err
+		}
+		t, box := svm.NewTrainer(shared), []float64(nil)
+		return t, func(set train.Set) (*svm.Result, error) {
+			if len(set.Weight) != len(set.Y) {
+				return nil, set.Check(shared.N(), true)
+			}
+			box = box[:0]
+			for i, w := range set.Weight {
+				box = append(box, svm.Box(c, w, set.Y[i], classes))
+			}
+			set.Weight, set.Bias = box, bias
+			return t.Train(set, s)
+		}, nil
 	}
-	t, box := svm.NewTrainer(shared), []float64(nil)
-	return by(func(set train.Set) (*svm.Result, error) {
-		if len(set.Weight) != len(set.Y) {
-			return nil, set.Check(shared.N(), true)
+	return &Trainers{Algorithm: Margin, make: func() (Trainer, error) {
+		_, fit, err := one()
+		return by(fit, func(r *svm.Result) Result { return Result{Result: r.Result, SVM: r} }), err
+	}, downdates: func(set train.Set, count int) (*svm.Downdates, error) {
+		t, fit, err := one()
+		if err != nil {
+			return nil, err
 		}
-		box = box[:0]
-		for i, w := range set.Weight {
-			box = append(box, svm.Box(c, w, set.Y[i], classes))
+		r, err := fit(set)
+		if err != nil {
+			return nil, err
 		}
-		set.Weight, set.Bias = box, bias
-		return t.Train(set, s)
-	}, func(r *svm.Result) Result { return Result{Result: r.Result, SVM: r} }), nil
+		return t.Downdates(count), r.Status.Err()
+	}}
 }
 
 // proximal trains with a convex loss given by its proximal map (T1).

@@ -1,8 +1,10 @@
 package svm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"bootbench/train"
@@ -70,6 +72,69 @@ func (t *Trainer) LeaveOut(i int) (LeftOut, error) {
 		copy(v, w.saved[k])
 	}
 	return left, nil
+}
+
+// Downdates make trainings without one example each from the last training of a trainer.
+type Downdates struct {
+	kernel   *Rows
+	set      train.Set
+	settings train.Settings
+	response *Response // nil: it would not pay
+}
+
+// The response pays for an example in leastList, if one in leastFree is a free support vector: otherwise K
+// has a low rank, and leaving out one example moves many others to other sides.
+const leastList, leastFree = 32, 8
+
+// Downdates are for about count examples. The set of the last training must not change.
+func (t *Trainer) Downdates(count int) *Downdates {
+	d := &Downdates{kernel: t.dual.whole, set: t.full.set, settings: t.full.settings}
+	if n := len(d.set.Y); leastList*count >= n && leastFree*t.result.Free >= n {
+		d.response, _ = t.Response() // without one, for want of memory, each is trained
+	}
+	return d
+}
+
+// Downdate is a train.Trainer of sets that lack one example of the Downdates' set, and predicts only there.
+// It serves one goroutine.
+type Downdate struct {
+	*Downdates
+	trainer *Trainer // of all examples; nil: not needed yet
+}
+
+// Downdate makes one. own is the trainer that made the Downdates, or nil.
+func (d *Downdates) Downdate(own *Trainer) *Downdate { return &Downdate{d, own} }
+
+// LeaveOut is the training without example i: by the response, or where that does not know by
+// Trainer.LeaveOut. Both agree within the tolerance of the training.
+func (d *Downdate) LeaveOut(i int) (left LeftOut, err error) {
+	if d.response != nil {
+		if f, ok := d.response.LeaveOut(i); ok {
+			return LeftOut{F: f}, nil
+		}
+	}
+	if d.trainer == nil {
+		d.trainer = NewTrainer(d.kernel)
+		if _, err = d.trainer.Train(d.set, d.settings); err != nil {
+			return left, err
+		}
+	}
+	return d.trainer.LeaveOut(i)
+}
+
+// Fit is train.Trainer.Fit for the same targets and sites; f is NaN at other inputs than the one of the
+// example of weight 0.
+func (d *Downdate) Fit(set train.Set, f []float64) error {
+	out := slices.Index(set.Weight, 0)
+	if out < 0 || slices.Contains(set.Weight[out+1:], 0) {
+		return errors.New("a downdate leaves out one example")
+	}
+	left, err := d.LeaveOut(out)
+	for s := range f {
+		f[s] = math.NaN()
+	}
+	f[d.set.Site.At(out)] = left.F
+	return cmp.Or(err, left.Status.Err())
 }
 
 // BoxesWithout are the boxes of label -1 and of +1 on the site of example i, summed without that example.

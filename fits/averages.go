@@ -13,10 +13,10 @@ import (
 // mod groups, so that dependent fits are in the same one.
 const groups = 20
 
-// NumbersPerInput and NumbersPerExample are approximate numbers of float64 in averages per site or new input,
-// and per example.
+// NumbersPerInput is the approximate number of float64 in averages per site or new input.
 const NumbersPerInput = 12
 
+// NumbersPerExample is the approximate number of float64 in averages per example, with that many test losses.
 func NumbersPerExample(tests int) int64 { return groups * int64(3+tests) }
 
 // plain is the Estimator of plain averages.

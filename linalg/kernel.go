@@ -52,7 +52,7 @@ func Eigenvalues(k Kernel, sites []int) (values []float64, err error) {
 
 // EntryError reports an element that is not finite, or a negative diagonal element.
 type EntryError struct {
-	I, J  int // 0-based, I <= J
+	I, J  int // its row and column, from 0, I <= J
 	Value float64
 }
 

@@ -146,9 +146,11 @@ type Designed struct {
 	Draws  Sampler
 }
 
-// Draw and Period are the methods of Draws.
+// Draw is the one of Draws.
 func (s Designed) Draw(seed uint64, b int, weight []float64) { s.Draws.Draw(seed, b, weight) }
-func (s Designed) Period() int                               { return s.Draws.Period() }
+
+// Period is the one of Draws.
+func (s Designed) Period() int { return s.Draws.Period() }
 
 // IsDependent reports whether a scheme draws examples together, so that the theory does not apply.
 func IsDependent(s Scheme) bool {

@@ -126,7 +126,7 @@ func addTheory(ctx context.Context, p *part, q *Question, a *report.Answer) (err
 		if probabilities, err = ProbabilitiesOf(p.model, p.solution); err != nil {
 			return err
 		}
-		a.Figures = report.ROCFigure(calibration.ROC(r.OutOfBag, p.model.Y, p.model.Set.Weights))
+		a.AddROC(calibration.ROC(r.OutOfBag, p.model.Y, p.model.Set.Weights))
 	}
 	a.Metrics, a.Calibration = p.measure(q.Metrics, r, probabilities)
 	if err := addJackknife(ctx, p, q, a); err != nil {
@@ -202,7 +202,7 @@ func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit
 	p.judge(a, left, exact.OutOfBag, report.NumberOf(left.SE), p.model.Set.Groups)
 	p.addStability(a, q.Scheme, exact)
 	if alone && p.labels() {
-		a.Figures = report.ROCFigure(calibration.ROC(exact.OutOfBag, p.model.Y, p.model.Set.Weights))
+		a.AddROC(calibration.ROC(exact.OutOfBag, p.model.Y, p.model.Set.Weights))
 	}
 	if q.NoPoints {
 		return nil

@@ -153,7 +153,13 @@ func (c *Curve) growing() []*Figure {
 				2*float64(u.shownSE(e.Error, e.ErrorSE)))
 		}
 	}
-	return learningFigure("curve-"+fileName(c.Data), "learning curve", "Left-out errors of models of parts "+
-		"of the rows, and what is expected with twice the rows, with two standard errors of the fall.",
-		errors, c.Growth, u)
+	var others []IntervalRow
+	if g := c.Growth; g != nil {
+		now, then := Quote{Error: g.Now, ErrorSE: unknown}, Quote{Error: g.Then, ErrorSE: g.FallSE}
+		others = []IntervalRow{now.row("end of the learning curve", u, besideRow),
+			then.row(fmt.Sprintf("expected with %d rows", g.Rows), u, besideRow)}
+	}
+	return append(learningFigure("curve-"+fileName(c.Data), "learning curve", "Left-out errors of models of "+
+		"parts of the rows, and what is expected with twice the rows, with two standard errors of the fall.",
+		errors, c.Growth, u), c.Headline.intervals(u, others...)...)
 }

@@ -207,7 +207,7 @@ func (g *Grid) fill(s *Sheet, _ bool) {
 		t.Rows[i] = append(t.Rows[i], cells...)
 	}
 	t.Heads = append(t.Heads, numbers.Heads...)
-	s.CSV, s.Table, s.Figures = "grid.csv", t, g.figures()
+	s.CSV, s.Table, s.Figures = "grid.csv", t, append(g.figures(), g.Headline.intervals(units(g.TestLoss))...)
 }
 
 // figures show the objective over the grid: a curve for one axis, a map for two, none for more.

@@ -95,6 +95,20 @@ func (a *Answer) intervals() []*Figure {
 		"an arrow if it is beyond the axis, is the best constant prediction.", axis, rows)
 }
 
+// intervals show the error of the model of all rows beside others; none without it.
+func (h *Headline) intervals(u units, others ...IntervalRow) []*Figure {
+	if h == nil || h.Targets != nil {
+		return nil
+	}
+	rows := []IntervalRow{h.Quote.row("model of all rows", u, answerRow)}
+	if e := h.Uncorrected; e != nil {
+		rows = append(rows, (&Quote{Error: *e, ErrorSE: unknown}).row("without the correction", u, besideRow))
+	}
+	return intervalFigure("intervals", "errors and their intervals", fmt.Sprintf("The error to quote, "+
+		"first, with a %.3g%% interval, beside other errors, with two standard errors where they are known.",
+		100*h.ErrorLevel), "error, "+u.String(), append(rows, others...))
+}
+
 // knownOf is the first of two numbers unless it is unknown.
 func knownOf(first, second *Number) *Number { return either(*first == *first, first, second) }
 

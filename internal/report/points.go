@@ -359,16 +359,18 @@ func reliabilityFigure(c *Reliability, name, class string) []*Figure {
 		Axis{Label: "observed share of " + class, Max: 1}, shares, equality("as predicted", 0, 1))}
 }
 
-// ROCFigure shows the fractions of the labels -1 and +1 with mean predictions above a threshold, and the area
+// AddROC adds a figure of the shares of both labels with mean predictions above a threshold, and of the area
 // under the curve; none for one class, whose curve is nil.
-func ROCFigure(x, y []float64, area float64) []*Figure {
+func (a *Answer) AddROC(x, y []float64, area float64) {
 	if x == nil {
-		return nil
+		return
 	}
-	return []*Figure{NewFigure("roc", fmt.Sprintf("receiver operating characteristic: area %.3f", area),
-		"Of the examples of either label, the share whose left-out mean prediction is above a threshold.",
-		Axis{Label: "share of -1 above", Max: 1}, Axis{Label: "share of +1 above", Max: 1},
-		Series{Mark: Line, X: x, Y: y}, equality("", 0, 1))}
+	above := func(label float64) Axis {
+		return Axis{Label: "share of " + a.Labels.Name(label) + " above", Max: 1}
+	}
+	a.Figures = []*Figure{NewFigure("roc", fmt.Sprintf("receiver operating characteristic: area %.3f", area),
+		"Of the rows of either label, the share whose left-out mean prediction is above a threshold.",
+		above(-1), above(1), Series{Mark: Line, X: x, Y: y}, equality("", 0, 1))}
 }
 
 // worst lists the count rows with the largest errors.

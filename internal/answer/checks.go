@@ -139,8 +139,11 @@ func addModel(f *report.Findings, m *model.Model, scheme resample.Scheme) {
 // remarks.
 func addSolution(f *report.Findings, s *solver.Solution) {
 	if s.Status != solver.Converged && s.Warnings != nil {
-		f.Add(report.NotConverged.Check(s.Residual, "take a softer margin, a larger jitter or more sweeps",
-			"%s", strings.Join(s.Warnings, "; ")))
+		cure := "take a softer margin, a larger jitter or more sweeps"
+		if s.Status == solver.TooCoarse {
+			cure = "take Spec.Storage exact, or allow a higher rank, more memory or a larger error"
+		}
+		f.Add(report.NotConverged.Check(s.Residual, cure, "%s", strings.Join(s.Warnings, "; ")))
 	} else {
 		f.Remark(s.Warnings...)
 	}

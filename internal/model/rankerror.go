@@ -122,8 +122,8 @@ func noteRank(m *Model, s *solver.Solution, off float64) {
 		change = fmt.Sprintf("%.4g%%", 100*off)
 	}
 	s.Warnings = append(s.Warnings,
-		fmt.Sprintf("rank %d may change the left-out error by %s, where %.2g%% is the goal: allow a higher "+
-			"rank or more memory, or take the exact engine", m.Factor().Rank(), change, 100*m.rankGoal()))
+		fmt.Sprintf("rank %d may change the left-out error by %s, where %.2g%% is the goal",
+			m.Factor().Rank(), change, 100*m.rankGoal()))
 	if m.Spec.RankTol == 0 || m.Spec.RankError > 0 {
 		s.Status = solver.TooCoarse
 	}

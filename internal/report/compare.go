@@ -38,8 +38,7 @@ func (c *Comparison) document() *document {
 	d.line("refined s", "seconds of the theory and of exact resamples around it")
 	d.line("retrain s", "seconds of retraining alone to the same standard error, in the fastest way, "+
 		"which is named (with its rank)")
-	d.line("speed-up", "seconds of retraining to the theory's error in the variances, over those of the "+
-		"theory")
+	d.line("speed-up", "seconds of retraining to the theory's error in the variances, over theory s")
 	d.gap()
 	d.table(known(times, each(c.Rows, CompareRow.times)))
 	d.gap()

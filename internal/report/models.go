@@ -217,9 +217,7 @@ func (c *ModelComparison) document() *document {
 		d.gap()
 		d.line("model", "%s: %s loss, kernel %s", m.Model, m.Loss, m.Kernel)
 		d.headline(m.Headline, u)
-		if m.Measured != nil {
-			d.line("judged by", "%s", m.Measured.text())
-		}
+		d.measured(m.Measured, c.Level)
 		refined := ""
 		if m.Refined != nil {
 			refined = fmt.Sprintf(", %s (standard error %s) by exact resamples", u.text(*m.Refined),

@@ -57,9 +57,12 @@ type Measured struct {
 	Upper Number `json:"upper"`
 }
 
-// text is the measure with its interval.
-func (m *Measured) text() string {
-	return fmt.Sprintf("%s %.3g (%.3g to %.3g) on new rows", m.By, m.Value, m.Lower, m.Upper)
+// measured prints the measure of --judge with its interval, nil for the error.
+func (d *document) measured(m *Measured, level float64) {
+	if m != nil {
+		d.line("judged by", "%s: %.3g on new rows (%.3g%% interval %.3g to %.3g)", m.By, m.Value, 100*level,
+			m.Lower, m.Upper)
+	}
 }
 
 // loss is what is less for better models: the measure, or 1 minus the area under the ROC curve.

@@ -79,7 +79,7 @@ func (r *Columns) document() *document {
 	d.headline(r.Headline, units(r.TestLoss))
 	rises := "the error"
 	if r.Measured != nil {
-		d.line("judged by", "%s", r.Measured.text())
+		d.measured(r.Measured, r.ErrorLevel)
 		name, _ := r.Measured.loss()
 		u, rises = name, name
 	}

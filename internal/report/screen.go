@@ -240,9 +240,7 @@ func (d *document) skill(a *Answer) {
 	} else if c := a.Decisions; c != nil {
 		d.line("probabilities", "%s", scores(c.LogLoss, c.Brier))
 	}
-	if a.Measured != nil {
-		d.line("judged by", "%s", a.Measured.text())
-	}
+	d.measured(a.Measured, cmp.Or(a.Trained, &Trained{ErrorLevel: 0.95}).ErrorLevel)
 	d.decision(a.Threshold, a.Positive)
 }
 
@@ -407,8 +405,9 @@ func (d *document) refined(a *Answer) {
 	}
 	theory := u.text(*a.TestError)
 	if refined := u.shown(r.TestError); refined > 0 {
-		theory += fmt.Sprintf(", off by %+.1f%% (standard error %.1f%%)",
-			100*(u.shown(*a.TestError)/refined-1), 100*u.shownSE(r.TestError, r.SE)/refined)
+		off := math.Round(1000*float64(u.shown(*a.TestError)/refined-1)) / 10
+		theory += fmt.Sprintf(", off by %+.1f%% (standard error %.1f%%)", off+0, // never -0
+			100*u.shownSE(r.TestError, r.SE)/refined)
 	}
 	combined := fmt.Sprintf("; .632 %s, .632+ %s", u.text(a.Err632), u.text(a.Err632Plus))
 	d.line("theory", "%s%s; bagged error %s", theory, either(a.Is632Applicable, combined, ""),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -146,9 +147,32 @@ BB038 | retrain rare.csv HINGE --scheme poisson --ratio 0.1 --resamples 20`
 	refused(t, `--ignore: "BB999" is no code of a check: there are BB001, `,
 		"estimate crabs --ignore BB001,BB999")
 	for _, clean := range []string{"estimate boston --loss square --noise 10%", "estimate crabs", "cv crabs",
-		"cv numbers.csv --loss square --noise 0.1", "cv labels.csv --loss hinge --C 1"} {
+		"cv numbers.csv --loss square --noise 0.1", "cv labels.csv --loss hinge --C 1",
+		"cv numbers.csv --loss square --noise 0.1 --blocks 10 --folds 3"} {
 		if doc := decoded[report.Findings](t, clean); len(doc.Checks) > 0 {
 			t.Errorf("%s: %v", clean, doc.Checks)
+		}
+	}
+}
+
+// TestBaselineOfQuotedError: the error that is said to be no better than a constant is the one that is
+// quoted, which is corrected for the choice of the model, and not the left-out error of models of fewer rows.
+func TestBaselineOfQuotedError(t *testing.T) {
+	checkTables(t)
+	for _, name := range []string{"estimate", "cv", "tune", "loo"} {
+		command := name + " chance.csv"
+		path := filepath.Join(t.TempDir(), "answer.json")
+		drive(t, "", command, "--json", path)
+		doc := parse[struct {
+			Error   float64
+			Quality struct{ Baseline float64 }
+			Checks  []report.Check
+		}](t, string(testutil.Must(os.ReadFile(path))(t)))
+		of := math.Sqrt(doc.Error / doc.Quality.Baseline)
+		at := slices.IndexFunc(doc.Checks,
+			func(c report.Check) bool { return c.Code == report.NoBetter.Code })
+		if (at >= 0) != (of >= 1) || at >= 0 && math.Abs(float64(doc.Checks[at].Value)-of) > 1e-12 {
+			t.Errorf("%s: root mean square error %g of a constant's, checks %v", command, of, doc.Checks)
 		}
 	}
 }

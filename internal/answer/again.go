@@ -264,7 +264,9 @@ func (s *Study) correct(found []*risk, a *chosenAgain) {
 			floats.Scale(ratio, x.each)
 			part = 0
 		}
-		x.add(x.again, part, a.foldOf, set)
+		if x.add(x.again, part, a.foldOf, set); steps {
+			x.error = math.Min(1, x.error)
+		}
 	}
 }
 

@@ -30,9 +30,13 @@ func judgement(a *report.Answer, set *dataset.Set) report.Checks {
 }
 
 // correction says that the error of a chosen model on the rows that chose it differs from the error that is
-// corrected for the choice by more than two standard errors.
+// corrected for the choice by more than two standard errors, and lies outside the interval, which counts that
+// few rows, or rows of which none or all are wrong, tell little of the standard error.
 func correction(a *report.Answer) report.Checks {
 	if a.Trained == nil || a.Uncorrected == nil {
+		return nil
+	}
+	if a.Lower != nil && *a.Lower <= *a.Uncorrected && *a.Uncorrected <= *a.Upper {
 		return nil
 	}
 	off := float64((a.Error - *a.Uncorrected) / a.ErrorSE)

@@ -254,7 +254,9 @@ func (v *Validation) report(p *part, folds partition, result *model.Retraining) 
 		a.ErrorSEOver = "groups"
 	}
 	a.Remark(p.model.Warnings()...)
-	p.addFits(a, result, v.Seed)
+	if p.addFits(a, result, v.Seed); v.Design.Block > 0 {
+		a.Drop([]string{report.FewResamples.Code}) // nothing predicts the first rows, however many the folds
+	}
 	p.judge(a, left, r.OutOfBag, nil, v.Design.Group)
 	a.Examples.Weights = set.Weights
 	a.Add(judgement(a, set)...)

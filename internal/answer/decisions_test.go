@@ -143,4 +143,23 @@ func TestCorrection(t *testing.T) {
 	if said := correction(&report.Answer{Quote: &report.Quote{Error: 1}}); said != nil {
 		t.Errorf("of a given model: %v", said)
 	}
+	within := &report.Answer{Trained: &report.Trained{Uncorrected: report.NumberOf(0.25)},
+		Quote: &report.Quote{Error: 1, ErrorSE: 1e-5, Lower: report.NumberOf(0.2), Upper: report.NumberOf(1)}}
+	if said := correction(within); said != nil {
+		t.Errorf("of an error within the interval: %v", said)
+	}
+}
+
+// TestCorrectedShare: the share of wrong labels is at most 1 with the correction for a choice, however few
+// rows have the weight.
+func TestCorrectedShare(t *testing.T) {
+	heavy := &dataset.Set{X: linalg.NewMatrix(4, 1), Weights: []float64{100, 1, 1, 1}}
+	s := &Study{Model: &model.Model{Spec: model.Spec{Set: heavy}}, Test: loss.ZeroOne{}}
+	x := &risk{error: 0.5, each: []float64{0.5, 0.5, 0.5, 0.5}}
+	s.correct([]*risk{x}, &chosenAgain{folds: 2, foldOf: []int{0, 0, 1, 1},
+		model:  leftOut{losses: [][]float64{{0, 0, 0, 0}}},
+		chosen: leftOut{losses: [][]float64{{1, 1, 1, 1}}}})
+	if x.error != 1 {
+		t.Errorf("share %g", x.error)
+	}
 }

@@ -252,8 +252,14 @@ func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err er
 		if of.Trained = c.trained(k); centred {
 			x.error = float64(of.Error)
 		}
+		of.Drop([]string{report.NoBetter.Code, report.Unequal.Code}) // of the left-out error
 		x.quote(of, s.Model.Set, level)
-		if said := correction(of); k > 0 {
+		var said report.Checks
+		if k > 0 || a.Names == nil {
+			said = of.Quality.Check(of.Error)
+		}
+		of.Add(said...)
+		if said = append(said, correction(of)...); k > 0 {
 			a.AddOf(name, &report.Findings{Checks: said})
 		} else {
 			a.Add(said...)

@@ -180,11 +180,12 @@ func headerNames(cells []string) ([]string, error) {
 		switch {
 		case name == "" && (j == 0 || j == len(cells)-1) && len(cells) > 1:
 		case name == "":
-			return nil, fmt.Errorf("column %d has no name", j+1)
+			return nil, fmt.Errorf("column %d has no name: give it one", j+1)
 		case strings.ContainsFunc(name, unicode.IsControl):
 			return nil, fmt.Errorf("the name %s of column %d holds control characters", quote(name), j+1)
 		case again:
-			return nil, fmt.Errorf("columns %d and %d have the same name %s", first+1, j+1, quote(name))
+			return nil, fmt.Errorf("columns %d and %d have the same name %s: rename one", first+1, j+1,
+				quote(name))
 		}
 	}
 	return names, nil
@@ -214,8 +215,12 @@ func (t *table) add(cells []cell, at place) error {
 		t.blank++
 		return nil
 	case len(cells) != len(t.columns):
-		return at.error("", fmt.Errorf("%d cells, but the header names %d columns", len(cells),
-			len(t.columns)))
+		cure := "mend the line, or quote cells that hold a separator"
+		if t.rows == 0 {
+			cure = "remove what stands above the names of the columns, or mend the line"
+		}
+		return at.error("", fmt.Errorf("%d cells, but the header names %d columns: %s", len(cells),
+			len(t.columns), cure))
 	}
 	if absent, err := t.weightless(cells, at); absent || err != nil {
 		t.zero++

@@ -36,6 +36,7 @@ predict CLASSES HINGE --test NEW
 predict TARGETS SQUARE --test NEW
 columns NUMBERS SQUARE
 rows CLASSES HINGE
+train LABELS HINGE --model DIR/labels.json
 grid LABELS --loss hinge --over gamma=0.2,2 --over C=1,4,16 --by cv
 tune NUMBERS --loss square --noise 10% --over gamma
 compare synthetic:friedman1 --loss square --noise 1 --resamples 20 --sizes 30,60

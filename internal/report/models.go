@@ -46,8 +46,11 @@ type Perceptron struct {
 	Constant *Number `json:"constant,omitempty"`
 }
 
-// fill sets the status of the sheet.
-func (t *Training) fill(s *Sheet, _ bool) { s.Status = t.Status }
+// fill sets the status and the figure of the sheet.
+func (t *Training) fill(s *Sheet, _ bool) {
+	u, apparent := units(t.TestLoss), Quote{Error: t.Apparent, ErrorSE: unknown}
+	s.Status, s.Figures = t.Status, t.Headline.intervals(u, apparent.row("apparent", u, besideRow))
+}
 
 func (t *Training) document() *document {
 	d, u := about("Model of", t.Subject), units(t.TestLoss)

@@ -112,6 +112,15 @@ func TestSymbols(t *testing.T) {
 	if len(seen) != len(palette) {
 		t.Errorf("%d symbols for %d colours", len(seen), len(palette))
 	}
+	many := Series{Mark: Dots}
+	for i := range 12000 {
+		many.Add(float64(i), float64(i*i))
+	}
+	var b bytes.Buffer
+	if err := NewFigure("", "", "", Axis{}, Axis{}, many).WriteSVG(&b); err != nil ||
+		strings.Count(b.String(), "<path d=\"M") > mostPoints {
+		t.Errorf("%v: %d symbols", err, strings.Count(b.String(), "<path d=\"M"))
+	}
 }
 
 // TestDoubts: rows of cross-validation are worst by the least probability of their own class.

@@ -28,7 +28,7 @@ const (
 	leftMargin, rightMargin, topMargin, bottomMargin       = 64, 16, 32, 52
 	lineWidth, symbolRadius, capLength, tickLength, legend = 2, 3.6, 4, 5, 18
 	rowHeight, fontSize                                    = 38, 13
-	manyPoints                                             = 150 // above which symbols are small
+	manyPoints, mostPoints                                 = 150, 5000 // for large symbols, for all of them
 )
 
 // WriteSVG draws the figure. Text and axes have the colour of the text around the picture.
@@ -276,7 +276,8 @@ func (d *drawing) series(s *Series) {
 		}
 	}
 	points := slices.Concat(runs...)
-	for _, p := range points {
+	for k := 0; k < len(points); k += 1 + len(points)/mostPoints {
+		p := points[k]
 		x, y := d.x.at(p.x), d.y.at(p.y)
 		if p.err > 0 {
 			low, high := d.y.at(p.y-p.err), d.y.at(p.y+p.err)

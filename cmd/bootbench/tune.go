@@ -284,6 +284,10 @@ func (a *app) repeat(p *problem) string {
 		words = append(words, fmt.Sprintf("--no-normalize-target=%t", !p.spec.NormalizeTarget))
 	}
 	for _, setting := range given {
+		name, on := strings.CutSuffix(setting, "=true")
+		if on && p.flags.Lookup(name).Value.Type() == "bool" {
+			setting = name
+		}
 		words = append(words, "--"+setting)
 	}
 	return shellWords(words...)

@@ -137,7 +137,8 @@ func (t *Tuning) details() *document {
 	}
 	objective := units(either(t.By == "evidence", "", t.TestLoss)).text(t.Objective)
 	d.Lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, objective)
-	d.line("objective", "%s by %s%s", objective, t.By, nonzero("; %d models failed", t.Failures))
+	d.line("objective", "%s, the lowest value of %s in the search%s", objective, t.By,
+		nonzero("; %d models failed", t.Failures))
 	d.line("model file", "%s", t.ModelFile)
 	return d
 }

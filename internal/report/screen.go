@@ -45,7 +45,9 @@ func (a *Answer) details() *document {
 	}
 	for _, name := range a.Names {
 		d.gap()
-		d.Blocks = append(d.Blocks, a.Targets[name].details().Blocks...)
+		part := *a.Targets[name]
+		part.ChosenBy = "" // said above
+		d.Blocks = append(d.Blocks, part.details().Blocks...)
 	}
 	return d.withCost(a.Cost)
 }

@@ -226,8 +226,9 @@ type leaving struct {
 	force  []float64 // of moved sites: the change of f of F, of beta of O
 }
 
-// mostRounds and mostMoved bound the search of LeaveOut: beyond them Trainer.LeaveOut is faster.
-const mostRounds, mostMoved = 20, 32
+// mostRounds bounds the rounds of LeaveOut, and an eighth of the free sites, but not less than leastMoved,
+// the sites that change sides: beyond these bounds Trainer.LeaveOut is faster.
+const mostRounds, leastMoved, movedShare = 20, 32, 8
 
 // LeaveOut is the predictor at the input of example i of a training without it, at the tolerance of the
 // training. It is not known (ok is false) if K_FF is singular, if nothing fixes the bias, and if too many
@@ -256,7 +257,7 @@ func (r *Response) LeaveOut(i int) (f float64, ok bool) {
 	l.own = pieces{low: -minus, kink: plus - minus, high: plus}
 	l.free[gone], l.at[gone] = l.own.side(r.sites[gone].beta)
 	for range mostRounds {
-		if len(l.moved) > mostMoved || !l.solve() {
+		if len(l.moved) > max(leastMoved, r.freeSites/movedShare) || !l.solve() {
 			break
 		}
 		wrong := l.violations()

@@ -202,7 +202,7 @@ func doubts(p *part, predicted []float64) ([]float64, error) {
 func (s *Study) LeftOut(ctx context.Context, q Question, interactions bool) (theory, exact report.Examples,
 	row *report.ComparedModel, err error) {
 	row = &report.ComparedModel{Loss: s.Subject.Loss, Kernel: report.KernelText(s.Subject.Kernel),
-		TestLoss: s.Test.Name()}
+		Text: s.Subject.ModelText(), TestLoss: s.Test.Name()}
 	if s.several() {
 		a, err := s.Estimate(ctx, q)
 		if err != nil {

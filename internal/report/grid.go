@@ -163,8 +163,8 @@ func (g *Grid) document() *document {
 		if g.Headline == nil || g.Headline.Targets == nil {
 			d.baseline(quality, u)
 		}
-		d.line("best", "%s: %s%s, the lowest of %d, which makes it too low for new rows", name, value, se,
-			len(g.Results))
+		d.line("best", "%s: %s%s, the lowest of %d%s", name, value, se, len(g.Results),
+			either(g.By == "evidence", "", ", which makes it too low for new rows"))
 		d.line("others", "%s", g.undecided())
 	}
 	d.line("errors", "%s of left-out rows; +- is the standard error", u)

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"strings"
 )
 
 // Training is the answer of train: a model trained on all of DATA, and its file.
@@ -163,6 +164,7 @@ type ModelComparison struct {
 // ComparedModel is one of the models.
 type ComparedModel struct {
 	Model     string  `json:"file"`
+	Text      string  `json:"-"` // loss and kernel with their hyperparameters
 	Loss      string  `json:"loss"`
 	Kernel    string  `json:"kernel"`
 	TestLoss  string  `json:"test_loss"`
@@ -219,7 +221,7 @@ func (c *ModelComparison) document() *document {
 	d.line("sign", "above 0 the first model is worse; resamples have fewer distinct rows")
 	for _, m := range c.Models {
 		d.gap()
-		d.line("model", "%s: %s loss, kernel %s", m.Model, m.Loss, m.Kernel)
+		d.line("model", "%s: %s", m.Model, m.Text)
 		d.headline(m.Headline, u)
 		d.measured(m.Measured, c.Level)
 		refined := ""
@@ -240,6 +242,7 @@ func (p *Difference) text(u units, level float64) string {
 	shown := func(v Number) string {
 		return either(u.share(), fmt.Sprintf("%.2f%%", 100*v), digits(v, 4))
 	}
-	return fmt.Sprintf("%s (%.3g%% interval %s to %s), p = %.2g, by the %s", shown(p.Value), 100*level,
-		shown(p.Low), shown(p.High), p.PValue, p.By)
+	return fmt.Sprintf("%s (%.3g%% interval %s to %s), p = %.2g, by %s", shown(p.Value), 100*level,
+		shown(p.Low), shown(p.High), p.PValue, strings.NewReplacer("jackknife",
+			"the jackknife", "examples", "rows").Replace(p.By))
 }

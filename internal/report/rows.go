@@ -66,7 +66,7 @@ func (r *Columns) without(of Number) Number {
 func (r *Columns) shown(of Number) string {
 	switch e := r.without(of); {
 	case r.Measured != nil:
-		return number(e)
+		return digits(e, 4)
 	case r.Headline.Targets != nil:
 		return share(e)
 	default:

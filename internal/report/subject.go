@@ -153,14 +153,18 @@ func about(title string, s Subject) *document {
 // model prints the model, in units of the first of several targets, how it was chosen if it was not given,
 // and the command to repeat it.
 func (d *document) model(s Subject, targets []string) {
-	d.line("model", "%s loss%s%s, kernel %s%s%s", s.Loss, s.parameters(),
-		either(s.Model != nil && s.Model.Bias, ", bias", ""), KernelText(s.Kernel),
-		nonzero(" (preset: %s)", s.Preset),
+	d.line("model", "%s%s%s", s.ModelText(), nonzero(" (preset: %s)", s.Preset),
 		nonzero(" (in units of %s)", slices.Concat(targets, []string{""})[0]))
 	if s.ChosenBy != "" {
 		d.line("chosen", "by %s", s.ChosenBy)
 		d.line(repeated, "%s", s.CommandLine)
 	}
+}
+
+// ModelText is the loss and the kernel with their hyperparameters.
+func (s *Subject) ModelText() string {
+	return fmt.Sprintf("%s loss%s%s, kernel %s", s.Loss, s.parameters(),
+		either(s.Model != nil && s.Model.Bias, ", bias", ""), KernelText(s.Kernel))
 }
 
 // asked is the task and the target.

@@ -60,6 +60,7 @@ func (a *app) loadData(o *options, path string) *dataset.Set {
 	if kept {
 		a.tasks.digests = append(a.tasks.digests, set.Digest())
 	}
+	o.decideTask(set)
 	a.found.Add(answer.CheckData(set)...)
 	o.idleOn(a.command.name, set)
 	return set

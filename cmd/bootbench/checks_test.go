@@ -65,6 +65,7 @@ func checkTables(t *testing.T) {
 	})
 	yes := map[bool]string{true: "yes", false: "no"}
 	table("rare", "a,b,y", n, func(i int) string { return rows[i].ab + "," + yes[i%20 == 0] })
+	table("zeros", "a,b,y", n, func(i int) string { return rows[i].ab + "," + fmt.Sprint(i%20/19) })
 	table("tenth", "a,y", n, func(i int) string { return fmt.Sprintf("%d,%s", i*7%n, yes[i*7%n >= 54]) })
 	table("quarter", "a,y", n, func(i int) string { return fmt.Sprintf("%d,%s", i*7%n, yes[i*7%n >= 45]) })
 	table("chance", "a,b,y", n, func(i int) string { return rows[i].ab + "," + rows[(i+1)%n].y })
@@ -91,6 +92,7 @@ BB011 | cv few.csv SQUARE
 BB012 | cv sites.csv SQUARE --groups site
 BB013 | cv weights.csv SQUARE --weights w
 BB014 | cv rare.csv HINGE
+BB014 | cv zeros.csv HINGE
 BB015 | predict quarter.csv --test quarter.csv --loss hinge --C 0.001
 BB016 | predict few.csv --test few.csv SQUARE --level 0.9
 BB017 | predict colours.csv --test new.csv SQUARE --unseen zero
@@ -175,4 +177,24 @@ func TestBaselineOfQuotedError(t *testing.T) {
 			t.Errorf("%s: root mean square error %g of a constant's, checks %v", command, of, doc.Checks)
 		}
 	}
+}
+
+// TestTwoNumbers: two different numbers are labels, as texts are, to flags and checks that no loss precedes,
+// unless --task says that they are quantities.
+func TestTwoNumbers(t *testing.T) {
+	checkTables(t)
+	type answer struct {
+		Task   string
+		Judged *struct{ By string }
+		Checks []report.Check
+	}
+	a := decoded[answer](t, "tune zeros.csv --judge auc")
+	rare := func(c report.Check) bool { return c.Code == report.RareClass.Code }
+	if a.Task != "classification" || a.Judged == nil || !slices.ContainsFunc(a.Checks, rare) {
+		t.Errorf("labels: %+v", a)
+	}
+	if a := decoded[answer](t, "cv zeros.csv --task regression"); a.Task != "regression" {
+		t.Errorf("quantities: %+v", a)
+	}
+	refused(t, "--sets has no meaning", "predict zeros.csv --test zeros.csv --sets --task regression")
 }

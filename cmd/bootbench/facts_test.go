@@ -329,7 +329,7 @@ predict --model DIR/flowers.json --test FLOWERS | test_error = live.test_error
 predict --model DIR/flowers.json --test FLOWERS --csv - |
 	screen matches ^row,P\(ash\),P\(elm\),P\(oak\),class,target,error\n
 grid FLOWERS --over gamma=1,2 --loss hinge --by evidence | refused has choose by cv or leftout
-estimate DIR/012.csv --refine none | notes has classes? --task
+estimate DIR/012.csv --refine none | notes has classes, --task
 cv DIR/012.csv --loss hinge --C 1 --task classification | len classes = 3
 chosen := estimate DIR/visits.csv --groups patient | chosen_by has whole groups
 train DIR/visits.csv --groups patient --model DIR/visits.json | kernel.gamma = chosen.kernel.gamma |

@@ -85,7 +85,7 @@ func (o *options) idleOn(command string, set *dataset.Set) {
 	about, err := loss.About(o.loss)
 	forLabels := o.loss != "" && (err != nil || about.Task == loss.Classification)
 	classes, targets := len(set.Levels()) > 2, len(set.Columns) > 1
-	labels := !set.AreNumbers() || !targets && forLabels
+	labels := !set.AreNumbers()
 	square, zeroOne := loss.SquareTest{}.Name(), loss.ZeroOne{}.Name()
 	for _, rule := range []struct {
 		when  bool

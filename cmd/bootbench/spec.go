@@ -120,6 +120,22 @@ func fitTask(about loss.Info, set *dataset.Set) {
 	}
 }
 
+// decideTask makes classes of numbers for a loss of labels, and without a loss of two different numbers,
+// unless --task says that these are quantities.
+func (o *options) decideTask(set *dataset.Set) {
+	if o.loss != "" && o.loss != perceptronLoss {
+		about, err := loss.About(o.loss)
+		steps.Check(usage.Wrap(err))
+		fitTask(about, set)
+		return
+	}
+	_, known := model.PresetFor(set)
+	distinct := slices.Compact(slices.Sorted(slices.Values(set.Columns[0].Y)))
+	if o.loss == perceptronLoss || !known && o.read.As != dataset.Numbers && len(distinct) == 2 {
+		fitTask(loss.Info{Task: loss.Classification}, set)
+	}
+}
+
 // refuseForeign refuses parameters of other losses.
 func (o *options) refuseForeign(about loss.Info) {
 	takes := slices.Clone(about.Takes)

@@ -170,10 +170,6 @@ func (o *options) search(set *dataset.Set) *tune.Problem {
 	p := &tune.Problem{By: o.by, Scheme: func(n int) (resample.Scheme, error) {
 		return o.schemeOver(resample.Design{N: n}, o.scheme, o.ratio)
 	}}
-	distinct := slices.Compact(slices.Sorted(slices.Values(set.Columns[0].Y)))
-	if o.loss == "" && set.AreNumbers() && len(set.Columns) == 1 && len(distinct) == 2 {
-		steps.Check(set.Classify(""))
-	}
 	start := model.Preset{Loss: loss.Hinge{C: 1}}
 	if square := (loss.Square{Noise: 1}); set.AreNumbers() || o.loss == square.Name() {
 		start.Loss = square

@@ -99,7 +99,15 @@ func (t *table) learn() (*Encoding, error) {
 		e.RowName = names.Name
 	}
 	if e.Features == 0 {
-		return nil, errors.New("no column is left as a feature")
+		why := "no column is left as a feature"
+		for _, d := range t.doubts {
+			why += "; " + d.Text
+		}
+		if e.RowName != "" {
+			why += fmt.Sprintf("; column %s names the rows: write it as a number if it is a quantity",
+				quote(e.RowName))
+		}
+		return nil, errors.New(why)
 	}
 	names := featureNames(e.Columns)
 	for _, c := range t.targets {

@@ -37,6 +37,9 @@ d.csv | a,y\n1,2\n1,  \n | line 3; column "y"; missing value
 d.csv | a,y\n1,\n2,\n | target has no value | missing=mean
 d.csv | a,b,y\n1,,1\n,2,2\n | no row has all values; mean | missing=drop
 d.csv | a,y\n1,2\n1,-Inf\n | line 3; column "y"; -Inf; finite
+d.csv | a,y\n1,2\ninf,3\n | line 3; column "a"; +Inf is not a finite; ReadOptions.NA inf with
+d.csv | a,y\na,0\nb,1\nc,2\nd,3\ne,4\nf,5\ng,6\nh,7\ni,8\nj,9\nk,10\n | no column is left; column "a" names
+d.csv | sales in 2024\n\na,b,y\n1,2,3\n | remove what stands above the names
 d.csv | a,y\n1,2\n1e999,2\n | line 3; column "a"; range
 d.csv | a;y\n1,5;2\n1.5;3\n | column "a"; "1,5"; commas beside points
 d.csv | a;y\n1.234,5;2\n2.500,0;3\n | column "a"; "1.234,5"; thousands

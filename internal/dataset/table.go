@@ -317,7 +317,11 @@ func (t *table) value(c *column, x cell, at place) (float64, error) {
 			default:
 				c.thousands.add(x.text)
 			}
-			return v, checkFinite(v)
+			if err := checkFinite(v); err != nil {
+				return v, fmt.Errorf("%w: ReadOptions.NA %s with ReadOptions.Missing drop, mean or "+
+					"indicator if that stands for no value", err, bare(x.asText()))
+			}
+			return v, nil
 		case errors.Is(err, strconv.ErrRange):
 			return 0, fmt.Errorf("%s is beyond the range of a float64", quote(x.text))
 		}

@@ -85,6 +85,10 @@ func (p *pieces) side(beta float64) (free bool, at float64) {
 // part of the largest weight that counts as rounding.
 const responseRidge = 1e-10
 
+// leastPivot, times the largest diagonal element, is the least square of a pivot of K_FF that is not
+// rounding.
+const leastPivot = 1e-12
+
 // Response is the response of the solution of the last Train, which must have converged. It keeps the set.
 func (t *Trainer) Response() (*Response, error) {
 	q := &t.dual
@@ -151,6 +155,11 @@ func (r *Response) transform(q *dual, order []int, ridge float64) (minor int) {
 	if m > 0 {
 		if minor = blas.Bound().Potrf(gonum.Lower, m, s.Data, s.Stride); minor != 0 {
 			return minor
+		}
+		for a := range m {
+			if pivot := s.Data[a*s.Stride+a]; ridge == 0 && pivot*pivot < leastPivot*r.largest {
+				return a + 1
+			}
 		}
 		blas.Bound().Trtri(gonum.Lower, m, s.Data, s.Stride)
 		inverse := blas64.Triangular{Uplo: gonum.Lower, Diag: gonum.NonUnit, N: m, Stride: s.Stride,

@@ -191,7 +191,8 @@ func NewInputs(x mat.Matrix) (*Inputs, error) { return dataset.NewInputs(x) }
 func NewSpec(data *Data, l Loss) Spec { return model.NewSpec(data, l) }
 
 // Choose finds a model by a small deterministic search: the preset of an embedded set; the square loss, its
-// noise and the width of the kernel for numbers; hinge, its C and the width for labels.
+// noise and the width of the kernel for numbers; hinge, its C and the width for labels. Two numbers are
+// labels if they are -1 and 1, or by ReadOptions.As.
 func Choose(ctx context.Context, data *Data) (Spec, error) {
 	if err := given(ctx, data); err != nil {
 		return Spec{}, err

@@ -162,4 +162,9 @@ func TestCorrectedShare(t *testing.T) {
 	if x.error != 1 {
 		t.Errorf("share %g", x.error)
 	}
+	// One row counts: that it is right says no more than a fair coin's first fall.
+	x = &risk{error: 0.001, se: 1e-4, each: []float64{0, 1, 0, 0}}
+	if quote := x.quoteOf(loss.ZeroOne{}.Name(), heavy, 0.95); *quote.Upper < 0.5 {
+		t.Errorf("one row that counts: at most %g", *quote.Upper)
+	}
 }

@@ -296,7 +296,8 @@ func (x *risk) quoteOf(testLoss string, set *dataset.Set, level float64) report.
 	freedom := x.degrees(set, !share)
 	lower, upper := calibration.ErrorInterval(x.error, x.se, level, freedom)
 	if share {
-		lower, upper = calibration.ShareInterval(x.error, x.se, float64(set.N()), units, level, freedom)
+		rows := calibration.Effective(set.N(), set.Weights, nil)
+		lower, upper = calibration.ShareInterval(x.error, x.se, rows, units, level, freedom)
 	}
 	quote.Lower, quote.Upper = report.NumberOf(lower), report.NumberOf(upper)
 	return quote

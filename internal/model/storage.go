@@ -67,8 +67,10 @@ func (m *Model) Form() Storage {
 		return LowRank
 	case *scalapack.BlockCyclic:
 		return ScaLAPACK
-	case nil:
-		return Primal
+	case nil: // not held yet, if it will be
+		if m.Spec.Storage == Primal {
+			return Primal
+		}
 	}
 	return Exact
 }

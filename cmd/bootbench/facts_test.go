@@ -150,6 +150,8 @@ estimate PATIENTS --blocks 3 --scheme subsample | refused has by multinomial
 estimate PATIENTS --groups nobody | refused has no column
 cv PATIENTS --groups patient --folds 13 | refused has 12 groups to leave out
 cv PATIENTS --groups patient --blocks 3 | refused has no --groups
+cv synthetic:waves,n=40 --blocks 5 --folds 3 | said has BB022 | said has --nested
+cv synthetic:waves,n=40 --blocks 5 --folds 3 --nested | said lacks BB022
 cv PATIENTS --fold-column site --folds 5 | refused has do not go with it
 cv PATIENTS --groups site --folds 3 --permutations 9 | screen has 9 permutations of whole groups |
 	said has only 6 arrangements of whole groups: the p-value cannot be below

@@ -32,6 +32,7 @@ var fields = []struct{ name, flag string }{
 	{"Options.Scheme", "--scheme"},
 	{"Options.Sets", "--sets"},
 	{"Options.TheoryAlone", "--refine none"},
+	{"Folds.Choose", "--nested"},
 	{"Folds.Design.Block", "--blocks"},
 	{"Folds.Folds", "--folds"},
 	{"Folds.Permutations", "--permutations"},

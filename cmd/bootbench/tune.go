@@ -104,7 +104,8 @@ func (a *app) choose(p *tune.Problem) (r *tune.Result, c choice) {
 	}
 	steps.Check(err)
 	for _, b := range r.Bounds {
-		a.found.Add(report.AtTheEdge.Check(b.Value, "widen the range of the search", "%s", b.Text))
+		a.found.Add(report.AtTheEdge.Check(b.Value, "widen the range of the search: tune --over NAME=FROM:TO",
+			"%s", b.Text))
 	}
 	c = choice{by: r.String(), seconds: time.Since(began).Seconds()}
 	if len(r.Over) > 0 {

@@ -44,13 +44,19 @@ func correction(a *report.Answer) report.Checks {
 		return nil
 	}
 	plain, corrected := float64(*a.Uncorrected), float64(a.Error)
+	const many = 20 // standard errors, of which few rows cannot tell more
+	than := ""
+	if math.Abs(off) > many {
+		than = "more than "
+	}
 	if a.Quality != nil && a.Quality.RSquared != nil {
 		plain, corrected = math.Sqrt(plain), math.Sqrt(corrected)
 	}
 	return report.Checks{report.Correction.Check(off,
 		"quote the corrected error, and choose fewer numbers or take more rows",
-		"without correction for the %s the error is %.4g; corrected it is %.4g, which differs by %.2g "+
-			"standard errors", strings.Join(a.CorrectedFor, " and "), plain, corrected, math.Abs(off))}
+		"without correction for the %s the error is %.4g; corrected it is %.4g, which differs by %s%.2g "+
+			"standard errors", strings.Join(a.CorrectedFor, " and "), plain, corrected, than,
+		math.Min(many, math.Abs(off)))}
 }
 
 // unequal is the ratio of the largest to the smallest class from which on the balanced error is shown.

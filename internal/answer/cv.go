@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"bootbench/fits"
 	"bootbench/internal/dataset"
@@ -256,6 +257,11 @@ func (v *Validation) report(p *part, folds partition, result *model.Retraining) 
 	a.Remark(p.model.Warnings()...)
 	if p.addFits(a, result, v.Seed); v.Design.Block > 0 {
 		a.Drop([]string{report.FewResamples.Code}) // nothing predicts the first rows, however many the folds
+		if chosen := p.model.Chosen; len(chosen) > 0 && v.Corrects != CorrectsChoice {
+			a.Add(report.Correction.Check(float64(len(chosen)),
+				"choose again before each block: Folds.Choose", "%s: chosen by all rows, also by those "+
+					"after each block, so that the error may be too low", strings.Join(chosen, ", ")))
+		}
 	}
 	p.judge(a, left, r.OutOfBag, nil, v.Design.Group)
 	a.Examples.Weights = set.Weights

@@ -185,14 +185,26 @@ func (d *document) left(a *Answer) {
 	if t == nil || t.LeftOutError == a.Error {
 		return
 	}
-	of := map[string]string{"cv": "the other folds, whose hyperparameters were chosen on all rows",
-		"loo": "all other rows, whose hyperparameters were chosen on all rows"}
 	e, se := u.text(t.LeftOutError), u.se(t.LeftOutError, t.LeftOutErrorSE)
 	if a.Names != nil {
 		e, se = share(1-t.LeftOutError)+" explained", share(t.LeftOutErrorSE)
 	}
-	d.line("left-out error", "%s (standard error %s) by models of %s", e, se,
-		cmp.Or(of[a.Command], "resamples, which have fewer distinct rows"))
+	d.line("left-out error", "%s (standard error %s)%s", e, se, a.ofModels())
+	if q := a.Quality; a.Names == nil && q != nil && q.Balanced != nil && *q.Balanced == *q.Balanced {
+		d.line("balanced error", "%s by the same models, the mean of the error rates of the classes",
+			share(*q.Balanced))
+	}
+}
+
+// ofModels says by which models rows are left out that the model of all rows is not judged by.
+func (a *Answer) ofModels() string {
+	switch a.Command {
+	case "cv":
+		return " by models of the other folds, whose hyperparameters were chosen on all rows"
+	case "loo":
+		return " by models of all other rows, whose hyperparameters were chosen on all rows"
+	}
+	return " by models of resamples, which have fewer distinct rows"
 }
 
 // roc prints the path of class weights.
@@ -234,7 +246,11 @@ func (d *document) quality(q *Quality, u units) {
 
 // skill prints what an error compares with, the scores of the probabilities, and the measure of --judge.
 func (d *document) skill(a *Answer) {
-	if a.Names == nil {
+	switch t := a.Trained; {
+	case a.Names != nil:
+	case t != nil && t.LeftOutError != a.Error && a.Quality != nil && a.Quality.Balanced != nil: // see left
+		d.baseline(a.Quality, units(a.TestLoss))
+	default:
 		d.quality(a.Quality, units(a.TestLoss))
 	}
 	if c := a.Calibration; c != nil {
@@ -266,6 +282,9 @@ func scores(logLoss, brier *Number) string {
 func (a *Answer) worst(count int) string {
 	p, names := a.Points, ""
 	for _, i := range worst(p.Error, count) {
+		if p.Error[i] == 0 { // all models without the row are right
+			break
+		}
 		about := ""
 		switch {
 		case p.Target.Classes != nil:

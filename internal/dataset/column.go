@@ -268,6 +268,14 @@ func (s *Set) classify(positive string) error {
 			"separators of thousands and units", len(names), n, listTexts(names)))
 	}
 	to := Column{Name: c.Name, Levels: names, Texts: c.Texts}
+	for i, name := range names {
+		if k := slices.IndexFunc(names[:i], func(other string) bool {
+			return strings.EqualFold(name, other)
+		}); k >= 0 {
+			s.note("the classes %s and %s of %s differ only in case: write them alike if they are one",
+				quote(names[k]), quote(name), quote(c.Name))
+		}
+	}
 	switch {
 	case positive == "" && slices.Equal(names, plainLabels) && !c.Texts:
 	case positive == "" && several:

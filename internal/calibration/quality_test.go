@@ -58,7 +58,7 @@ func TestQuality(t *testing.T) {
 		}
 	}
 	if calibration.Rank(q, score, label, nil); strings.Contains(said(q, 0.25), "nothing") ||
-		!strings.Contains(said(q, 0.25), "yet it ranks") {
+		!strings.Contains(said(q, 0.25), "yet the model ranks") {
 		t.Errorf("AUC %v: %s", *q.AUC, said(q, 0.25))
 	}
 	if q.Constant != "yes" || said(q, 0.25) == "" {

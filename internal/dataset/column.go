@@ -268,13 +268,13 @@ func (s *Set) classify(positive string) error {
 			"separators of thousands and units", len(names), n, listTexts(names)))
 	}
 	to := Column{Name: c.Name, Levels: names, Texts: c.Texts}
-	for i, name := range names {
-		if k := slices.IndexFunc(names[:i], func(other string) bool {
-			return strings.EqualFold(name, other)
-		}); k >= 0 {
+	lower := map[string]string{}
+	for _, name := range names {
+		if other, known := lower[strings.ToLower(name)]; known && c.Texts {
 			s.note("the classes %s and %s of %s differ only in case: write them alike if they are one",
-				quote(names[k]), quote(name), quote(c.Name))
+				quote(other), quote(name), quote(c.Name))
 		}
+		lower[strings.ToLower(name)] = name
 	}
 	switch {
 	case positive == "" && slices.Equal(names, plainLabels) && !c.Texts:

@@ -181,18 +181,27 @@ func (d *document) headline(h *Headline, u units) {
 
 // left prints the error of models of fewer rows, beside that of the model of all rows.
 func (d *document) left(a *Answer) {
-	t, u := a.Trained, units(a.TestLoss)
-	if t == nil || t.LeftOutError == a.Error {
+	if !a.quotesAnother() {
 		return
 	}
+	t, u := a.Trained, units(a.TestLoss)
 	e, se := u.text(t.LeftOutError), u.se(t.LeftOutError, t.LeftOutErrorSE)
 	if a.Names != nil {
 		e, se = share(1-t.LeftOutError)+" explained", share(t.LeftOutErrorSE)
 	}
 	d.line("left-out error", "%s (standard error %s)%s", e, se, a.ofModels())
-	if q := a.Quality; a.Names == nil && q != nil && q.Balanced != nil && *q.Balanced == *q.Balanced {
-		d.line("balanced error", "%s by the same models, the mean of the error rates of the classes",
-			share(*q.Balanced))
+	if a.Names == nil {
+		d.balanced(a.Quality, " by the same models")
+	}
+}
+
+// quotesAnother reports whether the error to quote is not the one of left-out rows.
+func (a *Answer) quotesAnother() bool { return a.Trained != nil && a.Trained.LeftOutError != a.Error }
+
+// balanced prints the balanced error, and of which models it is, where it is known.
+func (d *document) balanced(q *Quality, by string) {
+	if q != nil && q.Balanced != nil && *q.Balanced == *q.Balanced {
+		d.line("balanced error", "%s%s, the mean of the error rates of the classes", share(*q.Balanced), by)
 	}
 }
 
@@ -232,26 +241,19 @@ func (d *document) baseline(q *Quality, u units) {
 	}
 }
 
-// quality prints the error of a constant, and the explained variance or the balanced error.
+// quality prints the error of a constant, and the explained variance.
 func (d *document) quality(q *Quality, u units) {
-	d.baseline(q, u)
-	switch {
-	case q == nil:
-	case q.RSquared != nil:
+	if d.baseline(q, u); q != nil && q.RSquared != nil {
 		d.line("explained", "%.1f%% of the variance", 100**q.RSquared)
-	case q.Balanced != nil && *q.Balanced == *q.Balanced:
-		d.line("balanced error", "%s, the mean of the error rates of the classes", share(*q.Balanced))
 	}
 }
 
 // skill prints what an error compares with, the scores of the probabilities, and the measure of --judge.
 func (d *document) skill(a *Answer) {
-	switch t := a.Trained; {
-	case a.Names != nil:
-	case t != nil && t.LeftOutError != a.Error && a.Quality != nil && a.Quality.Balanced != nil: // see left
-		d.baseline(a.Quality, units(a.TestLoss))
-	default:
-		d.quality(a.Quality, units(a.TestLoss))
+	if a.Names == nil {
+		if d.quality(a.Quality, units(a.TestLoss)); !a.quotesAnother() {
+			d.balanced(a.Quality, "")
+		}
 	}
 	if c := a.Calibration; c != nil {
 		d.line("probabilities", "%s", scores(c.LogLoss, c.Brier))

@@ -102,19 +102,26 @@ func (q *dual) recomputeF() {
 // setBeta moves weight i to b, which lies in its box, and updates floor and ceil. It leaves f to the caller.
 func (q *dual) setBeta(i int, b float64) {
 	b = q.snap(i, b)
-	q.beta[i], q.floor[i], q.ceil[i] = b, -1, -1
-	if b < q.kink[i] {
-		q.floor[i] = 1
+	q.beta[i] = b
+	q.floor[i], q.ceil[i] = limits(q.low[i], q.kink[i], q.high[i], b)
+}
+
+// limits are floor and ceil of a weight in a box.
+func limits(low, kink, high, beta float64) (floor, ceil float64) {
+	floor, ceil = -1, -1
+	if beta < kink {
+		floor = 1
 	}
-	if b <= q.kink[i] {
-		q.ceil[i] = 1
+	if beta <= kink {
+		ceil = 1
 	}
-	if b >= q.high[i] {
-		q.floor[i] = math.Inf(-1)
+	if beta >= high {
+		floor = math.Inf(-1)
 	}
-	if b <= q.low[i] {
-		q.ceil[i] = math.Inf(1)
+	if beta <= low {
+		ceil = math.Inf(1)
 	}
+	return floor, ceil
 }
 
 // snap returns b, or the end of a piece if b differs from it by rounding only: the last digits must not

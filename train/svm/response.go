@@ -40,24 +40,6 @@ type Response struct {
 // pieces is the dual of one site, see dual: its weight in the solution and f with the bias.
 type pieces struct{ low, kink, high, beta, f, slope float64 }
 
-// limits are the values between which f lies at the optimum, for a weight at the end of a piece.
-func (p *pieces) limits(beta float64) (floor, ceil float64) {
-	floor, ceil = -1, -1
-	if beta < p.kink {
-		floor = 1
-	}
-	if beta <= p.kink {
-		ceil = 1
-	}
-	if beta >= p.high {
-		floor = math.Inf(-1)
-	}
-	if beta <= p.low {
-		ceil = math.Inf(1)
-	}
-	return floor, ceil
-}
-
 // ends are the ends of the piece of a slope.
 func (p *pieces) ends(slope float64) (low, high float64) {
 	if slope > 0 {
@@ -206,9 +188,9 @@ func (r *Response) border() {
 	}
 }
 
-// Fall is the decrease of f at a site per unit of weight removed there, with all others on their sides:
-// 1/P_ss of a free site, else N_ss (the span: Opper and Winther 2000; Vapnik and Chapelle 2000). It is
-// infinite if the free sites cannot adjust.
+// Fall is the decrease of f at a site of examples per unit of weight removed there, with all others on
+// their sides: 1/P_ss of a free site, else N_ss (the span: Opper and Winther 2000; Vapnik and Chapelle
+// 2000). It is infinite if the free sites cannot adjust.
 func (r *Response) Fall(site int) float64 {
 	p := r.place[site]
 	at := r.s.Data[p*r.s.Stride+p]
@@ -240,13 +222,16 @@ type leaving struct {
 const mostRounds, leastMoved, movedShare = 20, 32, 8
 
 // LeaveOut is the predictor at the input of example i of a training without it, at the tolerance of the
-// training. It is not known (ok is false) if K_FF is singular, if nothing fixes the bias, and if too many
-// sites change sides; Trainer.LeaveOut then finds it.
+// training. It is not known (ok is false) without such an example, if K_FF is singular, if nothing fixes
+// the bias, and if too many sites change sides; Trainer.LeaveOut then finds it.
 //
 // The sides are found by block principal pivoting: all sites that violate the Kuhn-Tucker conditions change
 // sides, until none does (Judice and Pires 1994). The changes follow from as many equations as sites have
 // other sides than in the solution of all.
 func (r *Response) LeaveOut(i int) (f float64, ok bool) {
+	if i < 0 || i >= len(r.set.Y) {
+		return 0, false
+	}
 	gone := r.place[r.set.Site.At(i)]
 	switch {
 	case r.set.Weight[i] == 0 && gone < 0:
@@ -394,7 +379,7 @@ func (l *leaving) violations() (wrong []violation) {
 			}
 			continue
 		}
-		floor, ceil := of.limits(l.at[p])
+		floor, ceil := limits(of.low, of.kink, of.high, l.at[p])
 		if f := l.field(p); f < floor-l.tolerance {
 			wrong = append(wrong, violation{p, true, floor})
 		} else if f > ceil+l.tolerance {

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ type command struct {
 	name     string
 	group    string            // in help; "": "main"
 	takes    []string          // flags of options.declare
+	second   string            // the flag that a second argument stands for; "": none
 	defaults map[string]string // defaults that differ from other commands'
 	losses   []string          // losses that it trains; nil: all
 	out      string            // its files in --out; "-": it has no --out
@@ -67,14 +69,14 @@ func allCommands() []*command {
 			takes: slices.Concat(problemNames, solveNames, shardNames, []string{"ratio/list", "scheme",
 				"folds", "sizes", "long", "resamples", "seed", "workers", "models"}),
 			defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)}},
-		{name: "estimate", run: runEstimate, out: points,
+		{name: "estimate", run: runEstimate, out: points, second: "out",
 			takes: slices.Concat(theoryNames, designNames, choiceNames, []string{"ratio", "scheme/weights",
 				"no-points", "quantiles", "verbose", "multiclass", "method/estimate", "judge"})},
 		{name: "curve", run: runCurve, out: ", curve.csv",
 			takes: slices.Concat(theoryNames, designNames, choiceNames, []string{"ratio/list", "no-points",
 				"scheme", "verbose"}),
 			defaults: map[string]string{"ratio": "0.1:5:20"}},
-		{name: "predict", run: runPredict, out: points,
+		{name: "predict", run: runPredict, out: points, second: "test",
 			takes: slices.Concat(theoryNames, designNames, []string{"test", "model/predict", "multiclass",
 				"chosen", "judge", "ratio", "interval", "level", "sets", "residuals", "quantiles",
 				"covariance", "csv", "unseen", "no-points", "verbose", "scheme/weights"})},
@@ -129,9 +131,13 @@ func (c *command) cobra(a *app) *cobra.Command {
 	}
 	flags.RefuseTwice(cmd.Flags())
 	cmd.Args = func(_ *cobra.Command, args []string) error {
-		return steps.Run(func() { o.checkArguments(c.name, args) })
+		return steps.Run(func() {
+			steps.Check(flagError(cmd, cmd.ParseFlags(c.flagged(o, args))))
+			o.checkArguments(c.name, cmd.Flags().Args())
+		})
 	}
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(*cobra.Command, []string) error {
+		args := cmd.Flags().Args()
 		a.command, a.options, a.data = c, o, args
 		return steps.Run(func() {
 			if err := report.CheckCodes(a.outputs.ignore); err != nil {
@@ -142,6 +148,27 @@ func (c *command) cobra(a *app) *cobra.Command {
 		})
 	}
 	return cmd
+}
+
+// flagged are arguments with flags in place of those that stand for one: the second, a model file in place of
+// DATA, and the model file that train names after DATA.
+func (c *command) flagged(o *options, args []string) (line []string) {
+	isData := func(name string) bool { // and no folder to write into
+		return strings.ContainsAny(name, ".:") || slices.Contains(dataset.Names(), name)
+	}
+	if len(args) == 2 && c.second != "" && (c.second != "out" || !isData(filepath.Base(args[1]))) {
+		line, args = append(line, "--"+c.second+"="+args[1]), args[:1]
+	}
+	switch {
+	case len(args) != 1:
+	case c.name == "predict" && o.Given("model") && !o.Given("test"):
+		line, args = append(line, "--test="+args[0]), nil
+	case c.name == "predict" && filepath.Ext(args[0]) == modelExtension:
+		line, args = append(line, "--model="+args[0]), nil
+	case c.name == "train" && !o.Given("model"):
+		line = append(line, "--model="+modelName(args[0]))
+	}
+	return append(append(line, "--"), args...)
 }
 
 // checkArguments refuses a wrong number of arguments: most commands take one DATA.

@@ -104,6 +104,9 @@ predict --model DIR/few.json --test DIR/few.csv --ratio 2 | refused has --ratio 
 predict --model DIR/few.json --test DIR/few.csv --shard 0/2 | refused has --shard has no meaning with --model
 predict --model DIR/few.json boston --test boston | refused has not both
 predict --model DIR/few.json --no-points | refused has --test is required
+predict DIR/few.json DIR/few.csv --level 0.9 | WITHIN
+predict --model DIR/few.json DIR/few.csv --level 0.9 | WITHIN
+predict DIR/few.csv DIR/few.csv --test boston | refused has twice
 predict --model DIR/few.json --test boston | refused has its features are not those
 predict --model DIR/few.json --test DIR/few.csv --csv DIR/few.json | refused has would be lost
 predict --model DIR/cut.json --test boston | refused has cut short

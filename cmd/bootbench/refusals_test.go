@@ -191,7 +191,8 @@ tune boston --by 632plus --test-loss absolute | choose by cv or leftout
 tune boston --over gamma | --noise is required with --over gamma
 tune boston --noise 1 --over gamma,gamma | named twice
 tune boston --by loo --bias | without bias
-train crabs --loss hinge --no-standardize | --model is required
+train synthetic:blobs,n=40 --loss hinge | --model is required
+estimate boston blobs.csv | takes one DATA
 train crabs --loss hinge --format libsvm --model DIR/m | --no-standardize is required
 train crabs --loss hinge --no-standardize --jitter 0.1 --format libsvm --model DIR/m | no place
 train crabs --loss hinge --no-standardize --kernel matern32 --format libsvm --model DIR/m | rbf, linear

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/internal/steps"
@@ -66,6 +67,20 @@ const (
 	jsonFormat   = "json"
 	libsvmFormat = "libsvm"
 )
+
+// modelExtension ends the name of a model file, by which predict tells it from DATA.
+const modelExtension = ".json"
+
+// modelName is the name of the model file of DATA in the working folder: houses.csv.gz has houses.model.json.
+// It is "" for DATA whose name could not be that of one file.
+func modelName(data string) string {
+	name := filepath.Base(data)
+	if data == "-" || strings.ContainsAny(name, ":*?[") {
+		return ""
+	}
+	name, _, _ = strings.Cut(name, ".")
+	return name + ".model" + modelExtension
+}
 
 // libsvmModel is an empty model file of LIBSVM with the kernel of a model if the flag or the name requests
 // one, else nil. rule: a perceptron is trained.

@@ -73,7 +73,7 @@ rows LABELS HINGE
 rows CLASSES HINGE
 columns NUMBERS SQUARE
 columns LABELS HINGE
-columns CLASSES HINGE
+columns CLASSES --loss logistic --C 2 --gamma 0.5
 columns TARGETS SQUARE
 curve NUMBERS SQUARE
 curve LABELS HINGE --ratio 0.5,1

@@ -136,9 +136,9 @@ const siteBytes = 1536
 // Newton's method for about a thousand sites.
 const spreadRoom = 128 << 20
 
-// NeedToRetrain bounds the memory of Retrain without the kernel matrix: trainers for the sites of a resample,
-// or the theory and blocks; the draws in progress; and the averages. It ignores the exact trainer of fits
-// that do not converge in blocks.
+// NeedToRetrain bounds the memory of Retrain, and of the fit to all beside it, without the kernel matrix:
+// trainers for the sites of a resample, or the theory and blocks; the draws in progress; and the averages. It
+// ignores the exact trainer of fits that do not converge in blocks.
 func NeedToRetrain(m *Model, method RetrainMethod, law resample.CountDistribution,
 	settings RetrainSettings) int64 {
 	settings = settings.complete()
@@ -155,11 +155,12 @@ func NeedToRetrain(m *Model, method RetrainMethod, law resample.CountDistributio
 	inBlocks := heldBytes(m) - matrixBytes(m) +
 		max(solveBytes(m, solveRoom(m)), averages+blockBytes(m, settings, outputs))
 	if method == Batch && !counted {
-		return inBlocks
+		return max(inBlocks, fitBytes(m))
 	}
 	shared, each := trainerBytes(m, int(float64(m.Sites())*kept(m, law)))
 	singly := averages + shared +
 		workers*(each+8*(fits.BlocksPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
+	singly = max(singly, fitBytes(m))
 	if counted {
 		return max(singly, inBlocks)
 	}

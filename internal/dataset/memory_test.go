@@ -25,7 +25,8 @@ func allocated(f func()) float64 {
 }
 
 // TestMemoryOfTables: a table of numbers takes at most 1.3 times the memory of its inputs, as text and as an
-// array, with rows left out and without; and a sample of its rows, with the others, as much as the sample.
+// array, with rows left out and without; its means and scales take some rows; and a sample of its rows, with
+// the others, takes as much as the sample.
 func TestMemoryOfTables(t *testing.T) {
 	const n, d = 4000, 100
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -51,6 +52,9 @@ func TestMemoryOfTables(t *testing.T) {
 			got := allocated(func() { s = testutil.Must(Load(path, opt))(t) })
 			if most := 1.3*8*n*d + 1<<20; got > most || s.D() != d {
 				t.Errorf("%s, %+v: %.3g bytes allocated, more than %.3g", name, opt, got, most)
+			}
+			if got := allocated(func() { s.Standardizer() }); got > 1<<16 {
+				t.Errorf("%s: %.3g bytes allocated for means and scales", name, got)
 			}
 			order := rng.Perm(s.N())
 			got = allocated(func() { s.Split(order[:n/10], order[n/10:]) })

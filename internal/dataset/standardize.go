@@ -4,9 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
 	"bootbench/linalg"
 )
 
@@ -24,41 +21,56 @@ func Standardize(x linalg.Matrix) (linalg.Matrix, Standardizer) {
 	return z, s
 }
 
-// Standardizer is the map that standardises the inputs of s.
+// Standardizer is the map that standardises the inputs of s. Values are scaled by a power of two to at most
+// about 1, so that no square overflows or vanishes.
 func (s *Set) Standardizer() Standardizer {
-	z := Standardizer{Mean: make([]float64, s.X.Cols), SD: make([]float64, s.X.Cols)}
-	for j := range s.X.Cols {
-		z.Mean[j], z.SD[j] = moments(mat.Col(nil, j, s.X), s.Weights)
+	n, d := s.X.Rows, s.X.Cols
+	z := Standardizer{Mean: make([]float64, d), SD: make([]float64, d)}
+	if n == 0 {
+		return z
+	}
+	low, high := slices.Clone(s.X.Row(0)), slices.Clone(s.X.Row(0))
+	for i := range n {
+		for j, v := range s.X.Row(i) {
+			low[j], high[j] = min(low[j], v), max(high[j], v)
+		}
+	}
+	exponent, scale, sum := make([]int, d), make([]float64, d), make([]float64, d)
+	for j := range d {
+		_, exponent[j] = math.Frexp(max(-low[j], high[j]))
+		exponent[j] = max(exponent[j], -1000) // beyond it the factor would overflow
+		scale[j] = math.Ldexp(1, -exponent[j])
+	}
+	for pass := range 3 { // the second removes the rounding of the first mean, the third sums squares
+		clear(sum)
+		weight, total := 1.0, 0.0
+		for i := range n {
+			if s.Weights != nil {
+				weight = s.Weights[i]
+			}
+			total += weight
+			for j, v := range s.X.Row(i) {
+				deviation := v*scale[j] - z.Mean[j]
+				if pass == 2 {
+					deviation *= deviation
+				}
+				sum[j] += weight * deviation
+			}
+		}
+		for j := range sum {
+			if pass == 2 {
+				z.SD[j] = math.Ldexp(math.Sqrt(sum[j]/total), exponent[j])
+			} else {
+				z.Mean[j] += sum[j] / total
+			}
+		}
+	}
+	for j := range d {
+		if z.Mean[j] = math.Ldexp(z.Mean[j], exponent[j]); low[j] == high[j] { // without rounding
+			z.Mean[j], z.SD[j] = low[j], 0
+		}
 	}
 	return z
-}
-
-// moments are the mean and the population standard deviation of values, which are scaled by a power of two to
-// at most 1, so that no square overflows or vanishes. Weights are 1 if there are none.
-func moments(values, weights []float64) (mean, sd float64) {
-	if len(values) == 0 {
-		return 0, 0
-	}
-	low, high := slices.Min(values), slices.Max(values)
-	if low == high {
-		return low, 0
-	}
-	if weights == nil {
-		weights = slices.Repeat([]float64{1}, len(values))
-	}
-	_, exponent := math.Frexp(max(-low, high))
-	total := floats.Sum(weights)
-	average := func(term func(deviation float64) float64) (sum float64) {
-		for i, v := range values {
-			sum += weights[i] * term(math.Ldexp(v, -exponent)-mean)
-		}
-		return sum / total
-	}
-	for range 2 { // the second removes the rounding of the first
-		mean += average(func(e float64) float64 { return e })
-	}
-	variance := average(func(e float64) float64 { return e * e })
-	return math.Ldexp(mean, exponent), math.Ldexp(math.Sqrt(variance), exponent)
 }
 
 // Apply maps new inputs (M x D) by the training set's moments. A column that was constant there becomes 0:

@@ -13,8 +13,12 @@ import (
 	"bootbench/linalg"
 )
 
-// batchBytes bounds the memory of the kernel rows of a batch.
-const batchBytes = 16 << 20
+// A batch of new inputs takes at most batchBytes, unless fewer than fewInputs of them, by which products with
+// a large matrix are slow, take that.
+const (
+	batchBytes = 4 << 20
+	fewInputs  = 128
+)
 
 // Cross calls f with the rows of new inputs for Solution.Predict, batch after batch: rows is P x InputDim
 // row-major and starts at new input number first. They are the kernel with every site, or, for a low-rank
@@ -139,7 +143,9 @@ func (k *inputKernel) take(x linalg.Matrix, dst blas64.General) error {
 }
 
 // InputsAtATime is the number of new inputs in a batch, of count with rows of width numbers.
-func InputsAtATime(count, width int) int { return max(1, min(count, batchBytes/(8*width))) }
+func InputsAtATime(count, width int) int {
+	return max(1, min(count, max(fewInputs, batchBytes/(8*width))))
+}
 
 // CrossAll is the P x M kernel matrix between new inputs and sites, for retraining, or an error if it would
 // not fit.

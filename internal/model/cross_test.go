@@ -49,7 +49,7 @@ func TestBatches(t *testing.T) {
 	spec := model.Spec{Set: load(t, "synthetic:friedman1,n=600,d=5"), Kernel: kernel.Spec{Gamma: 0.1,
 		Amplitude: 1}, Loss: loss.Square{Noise: 1}}
 	m := build(t, spec)
-	const most = 16 << 20
+	const most = 4 << 20
 	count := 2*(most/(8*(600+2*5))) + 1 // the last batch holds one input
 	x := blas64.General{Rows: count, Cols: 5, Stride: 7, Data: make([]float64, 7*count-2)}
 	rng := rand.New(rand.NewPCG(19, 1))

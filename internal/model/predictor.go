@@ -307,7 +307,7 @@ func (p *Predictor) parts() int {
 }
 
 // Predict is f at new inputs, in units of the target; its sign is the class of a classifier. It works in
-// batches of about 32 MiB.
+// batches of a few MiB.
 func (p *Predictor) Predict(in *dataset.Inputs) ([]float64, error) {
 	if p.kernel == nil {
 		return nil, InputError(errors.New("a predictor comes from Model.Predictor or ReadPredictor"))

@@ -54,7 +54,7 @@ func (a *plain) Add(number int, weight, f []float64) {
 	for j, v := range f[:a.problem.inputs()] {
 		off := v - a.center[j]
 		a.values[0], a.values[1], a.values[2] = off, off*off, loss.Vote{}.Value(v, 0)
-		a.points.Add(group%len(a.points.groups), j, a.values[:3])
+		a.points.Add(group%a.points.groups, j, a.values[:3])
 	}
 	a.jack.add(weight, func(i int) float64 {
 		return a.tests[0].Value(f[a.problem.Site.At(i)], a.problem.Y[i])

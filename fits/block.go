@@ -3,6 +3,8 @@ package fits
 import (
 	"context"
 	"math"
+	"runtime"
+	"sync"
 	"time"
 
 	gblas "gonum.org/v1/gonum/blas"
@@ -14,8 +16,7 @@ import (
 // BlockSize is the number of resamples in a block for few sites.
 const BlockSize = 64
 
-// SizeOfBlock is the number for the given sites: large blocks of 10^5 sites would take gigabytes, and leave
-// processors idle.
+// SizeOfBlock is the number for the given sites: large blocks of 10^5 sites would take gigabytes.
 func SizeOfBlock(sites int) int { return max(8, min(BlockSize, BlockSize<<15/max(1, sites))) }
 
 // Fit is one weighted training set with its predictions.
@@ -55,14 +56,19 @@ type precision[T number] struct {
 type block[T number] struct {
 	trainer *Blocks
 	*precision[T]
-	exact  train.Trainer // made at its first use
+	one    sync.Mutex
+	exact  train.Trainer // made at its first use, for one fit at a time
 	rows   []row[T]      // rows in use first
 	active int
-	x, p   matrix[T] // xi - g, and its product with G without the diagonal, a row a resample
+	x, p   matrix[T]     // xi - g, and its product with G without the diagonal, a row a resample
+	rooms  chan *room[T] // one for each row that is worked on at a time
+}
 
-	h, fitted    []float64 // workspace over the sites
-	move         []T       // workspace over the sites
-	coefficients []T       // workspace of length depth
+// room is workspace for a row.
+type room[T number] struct {
+	h, fitted    []float64 // over the sites
+	move         []T       // over the sites
+	coefficients []T       // of length depth
 	small        []float64
 }
 
@@ -76,12 +82,26 @@ type row[T number] struct {
 }
 
 func newBlock[T number](t *Blocks, p *precision[T]) *block[T] {
-	sites := t.Sites()
-	return &block[T]{
-		trainer: t, precision: p,
-		h: make([]float64, sites), fitted: make([]float64, sites), move: make([]T, sites),
-		coefficients: make([]T, depth), small: make([]float64, depth*depth+3*depth),
+	b, sites, rooms := &block[T]{trainer: t, precision: p}, t.Sites(), 1
+	if t.wide {
+		rooms = runtime.GOMAXPROCS(0)
 	}
+	b.rooms = make(chan *room[T], rooms)
+	for range rooms {
+		b.rooms <- &room[T]{h: make([]float64, sites), fitted: make([]float64, sites),
+			move: make([]T, sites), coefficients: make([]T, depth),
+			small: make([]float64, depth*depth+3*depth)}
+	}
+	return b
+}
+
+// eachRow calls f for the active rows, in parallel if the block is wide.
+func (b *block[T]) eachRow(f func(i int, room *room[T])) {
+	eachOf(b.active, b.trainer.wide, func(i int) {
+		room := <-b.rooms
+		f(i, room)
+		b.rooms <- room
+	})
 }
 
 func (b *block[T]) train(ctx context.Context, fits []Fit) {
@@ -89,9 +109,11 @@ func (b *block[T]) train(ctx context.Context, fits []Fit) {
 	b.active = 0
 	for i := range fits {
 		if f := &fits[i]; f.Err == nil && (f.Kind == Trained || b.trainer.settings.FirstIterate) {
-			b.start(f)
+			b.rows[b.active].fit = f
+			b.active++
 		}
 	}
+	b.eachRow(b.start)
 	for b.active > 0 {
 		if err := ctx.Err(); err != nil {
 			for _, r := range b.rows[:b.active] {
@@ -110,36 +132,41 @@ func (b *block[T]) reserve(count int) {
 		b.x, b.p = newMatrix[T](count, n), newMatrix[T](count, n)
 	}
 	for len(b.rows) < count {
-		b.rows = append(b.rows, row[T]{sites: newSites(n), weighted: make([]T, n),
+		b.rows = append(b.rows, row[T]{weighted: make([]T, n),
 			history: newAnderson[T](n)})
 	}
 }
 
-// start puts a fit into the next row. Its first point is x = 0: every site's cavity is the theory's average.
-func (b *block[T]) start(f *Fit) {
-	row := &b.rows[b.active]
-	row.fit, row.iterations = f, 0
+// start begins row i. Its first point is x = 0: every site's cavity is the theory's average.
+func (b *block[T]) start(i int, room *room[T]) {
+	row := &b.rows[i]
+	row.iterations = 0
 	row.history.reset()
-	b.trainer.examples.gather(&row.sites, f)
-	clear(b.x.row(b.active))
-	clear(b.p.row(b.active))
+	b.trainer.examples.gather(&row.sites, row.fit)
+	clear(b.x.row(i))
+	clear(b.p.row(i))
 	clear(row.weighted)
-	b.evaluate(b.active)
-	b.step(b.active, 0)
-	b.active++
+	b.evaluate(i, room)
+	b.step(i, 0, room)
 }
 
 // iterate multiplies the x of every row by G, removes the rows that are done, in order, and steps the others.
 func (b *block[T]) iterate() {
 	b.product(b.p.top(b.active), b.x.top(b.active))
 	b.trainer.counts.iterations.Add(int64(b.active))
-	kept := 0
-	for i := range b.active {
+	ended := make([]bool, b.active)
+	b.eachRow(func(i int, room *room[T]) {
 		row := &b.rows[i]
-		if row.iterations++; b.ends(i) {
+		row.iterations++
+		if ended[i] = b.ends(i, room); !ended[i] {
+			b.step(i, row.history.coefficients(room.coefficients, row.weighted, room.small), room)
+		}
+	})
+	kept := 0
+	for i, ended := range ended {
+		if ended {
 			continue
 		}
-		b.step(i, row.history.coefficients(b.coefficients, row.weighted, b.small))
 		if kept < i {
 			b.rows[kept], b.rows[i] = b.rows[i], b.rows[kept]
 			copy(b.x.row(kept), b.x.row(i))
@@ -150,10 +177,10 @@ func (b *block[T]) iterate() {
 }
 
 // ends evaluates row i and reports whether its fit is done.
-func (b *block[T]) ends(i int) bool {
+func (b *block[T]) ends(i int, room *room[T]) bool {
 	t, r := b.trainer, &b.rows[i]
 	if t.settings.FirstIterate && r.iterations == 1 {
-		b.writeFirst(i, r.fit.F[t.inputs():])
+		b.writeFirst(i, room.h, r.fit.F[t.inputs():])
 	}
 	if r.fit.Kind != Trained {
 		return true
@@ -162,11 +189,11 @@ func (b *block[T]) ends(i int) bool {
 		b.fitExactly(r.fit)
 		return true
 	}
-	residual := b.evaluate(i)
+	residual := b.evaluate(i, room)
 	if residual > t.settings.Tolerance && r.iterations < t.settings.MaxIterations {
 		return false
 	}
-	if decided := b.write(i, residual, r.fit.F); residual <= t.settings.Tolerance && decided {
+	if decided := b.write(i, residual, room, r.fit.F); residual <= t.settings.Tolerance && decided {
 		t.counts.fits.Add(1)
 	} else {
 		b.fitExactly(r.fit)
@@ -177,6 +204,8 @@ func (b *block[T]) ends(i int) bool {
 // fitExactly trains a fit by the exact trainer.
 func (b *block[T]) fitExactly(f *Fit) {
 	b.trainer.counts.left.Add(1)
+	b.one.Lock()
+	defer b.one.Unlock()
 	if b.exact == nil {
 		if b.exact, f.Err = b.trainer.newExact(); f.Err != nil {
 			return
@@ -187,12 +216,12 @@ func (b *block[T]) fitExactly(f *Fit) {
 
 // evaluate computes h, f_s(h) and the residual xi(h) - xi of row i, and returns the residual's size. Times
 // chi it is f_s(h) - G xi, in units of f.
-func (b *block[T]) evaluate(i int) (worst float64) {
+func (b *block[T]) evaluate(i int, room *room[T]) (worst float64) {
 	s, row := b.trainer.surrogate, &b.rows[i]
 	x := b.x.row(i)
-	p, h, cavity := b.p.row(i)[:len(x)], b.h[:len(x)], s.cavity[:len(x)]
+	p, h, cavity := b.p.row(i)[:len(x)], room.h[:len(x)], s.cavity[:len(x)]
 	inverseB, chi := s.unitOverB[:len(x)], b.scales.chi[:len(x)]
-	fitted, mean := b.fitted[:len(x)], s.mean[:len(x)]
+	fitted, mean := room.fitted[:len(x)], s.mean[:len(x)]
 	for j, v := range x {
 		h[j] = cavity[j] + float64(p[j])*inverseB[j]
 		fitted[j] = mean[j] + s.unit*float64(p[j]+chi[j]*v) // guess for maps that iterate
@@ -218,23 +247,23 @@ func (b *block[T]) evaluate(i int) (worst float64) {
 }
 
 // step updates x of row i by its residual and the first n of Anderson's coefficients.
-func (b *block[T]) step(i, n int) {
+func (b *block[T]) step(i, n int, room *room[T]) {
 	row, x := &b.rows[i], b.x.row(i)
 	for j, v := range row.weighted {
-		b.move[j] = v * b.scales.force[j]
+		room.move[j] = v * b.scales.force[j]
 	}
 	if n > 0 {
-		gemv(gblas.Trans, -1, row.history.image.top(n), b.coefficients[:n], 1, b.move)
+		gemv(gblas.Trans, -1, row.history.image.top(n), room.coefficients[:n], 1, room.move)
 	}
 	_, image := row.history.open()
-	copy(image, b.move)
-	for j, v := range b.move {
+	copy(image, room.move)
+	for j, v := range room.move {
 		x[j] += v
 	}
 }
 
-// writeFirst writes the predictions of row i's first iterate, f = m + G x, into f.
-func (b *block[T]) writeFirst(i int, f []float64) {
+// writeFirst writes the predictions of row i's first iterate, f = m + G x, into f. xi is workspace.
+func (b *block[T]) writeFirst(i int, xi, f []float64) {
 	t, s := b.trainer, b.trainer.surrogate
 	x, p, weight := b.x.row(i), b.p.row(i), b.rows[i].weight
 	for j, v := range x {
@@ -242,9 +271,9 @@ func (b *block[T]) writeFirst(i int, f []float64) {
 		if weight[j] == 0 { // chi x = m_c - m, without cancellation
 			f[j] = s.cavity[j] + s.unit*float64(p[j])
 		}
-		b.h[j] = s.g[j] + s.unit*float64(v)
+		xi[j] = s.g[j] + s.unit*float64(v)
 	}
-	t.respond(f[t.Sites():t.inputs()], b.h)
+	t.respond(f[t.Sites():t.inputs()], xi)
 }
 
 // respond writes the predictions at the new inputs by forces xi into f.

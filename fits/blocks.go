@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"bootbench/linalg"
 	"bootbench/train"
 )
 
@@ -48,6 +49,7 @@ type Blocks struct {
 	surrogate *surrogate
 	examples  *examples
 	settings  BlockSettings
+	wide      bool           // a block runs in parallel inside, see Wide
 	extra     blas64.General // P x M: f at the new inputs = extra xi
 	newExact  func() (train.Trainer, error)
 
@@ -93,6 +95,8 @@ func NewBlocks(theory Theory, p BlockProblem, extra blas64.General, newExact fun
 	}
 	t := &Blocks{surrogate: surrogate, examples: newExamples(p, len(surrogate.c)), settings: s, extra: extra,
 		newExact: newExact}
+	_, dense := theory.Engine.(linalg.Dense)
+	t.wide = !s.Single && Wide(t.Sites(), dense)
 	if t.settings.Tolerance < singleTolerance || !surrogate.suitsSingle() {
 		t.NewBlock = newBlocks[float64](t)
 		surrogate.boundRounding(doubleRounding)
@@ -102,6 +106,10 @@ func NewBlocks(theory Theory, p BlockProblem, extra blas64.General, newExact fun
 	}
 	return t, nil
 }
+
+// Wide reports whether one block at a time is trained, in parallel inside: of many sites several would take
+// gigabytes. A product with a dense G runs on one thread.
+func Wide(sites int, dense bool) bool { return !dense && SizeOfBlock(sites) < BlockSize }
 
 // BlockBytes is the memory of blocks of that many fits in single precision, one per worker.
 func BlockBytes(workers, sites, fits int) int64 {

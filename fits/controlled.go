@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
@@ -15,15 +16,22 @@ import (
 // within the rounding of single precision, as the average of F1 over a partition into folds.
 const rounding = 1e-6
 
-// ControlledPerPoint and ControlledPerExample are approximate numbers of float64 in a Controlled per site or
-// new input, and per example.
-const (
-	ControlledPerPoint   = 220
-	ControlledPerExample = 160
-)
+// mostRecorded is the number of fits that a Controlled keeps as they are. Of more it keeps sums, which take
+// as much memory as some 150 fits.
+const mostRecorded = 64
+
+// ControlledBytes is the approximate memory of a Controlled of that many fits.
+func ControlledBytes(points, examples int64, fits int) int64 {
+	const perPoint, perExample = 10, 40 // numbers beside fits and sums
+	bytes := int64(min(fits, mostRecorded))*(16*points+examples) + 8*(perPoint*points+perExample*examples)
+	if fits > mostRecorded {
+		bytes += 8 * controlGroups * (21*points + 16*examples)
+	}
+	return bytes
+}
 
 // Controlled estimates averages from fits and their first iterates. Its memory does not depend on the number
-// of resamples.
+// of resamples if they are many.
 type Controlled struct {
 	solution *solver.Solution
 	known    Expectation // empty: no control
@@ -32,13 +40,19 @@ type Controlled struct {
 	done     int // resamples added
 
 	center   []float64   // the theory's mean, M + P
-	points   *regression // F1 - E F1 and its square; f - center, its square, votes
-	unit     []unit      // sums over the present period, by point
-	examples *regression // over resamples that leave the example out: the controls; f - center, tests
-	observed []float64   // workspace
+	recorded []recorded  // the last fits
+	points   *regression // sums over the fits before: F1 - E F1 and its square; f - center, its square, votes
+	unit     []unit      // their sums over an unfinished period, by point
+	examples *regression // over those that leave the example out: the controls; f - center, tests
 	leftOut  []*leftOut  // by test
 	absent   []int       // per example, the resamples that leave it out
 	jack     *jackknife  // of the first test
+}
+
+// recorded is a fit whose sums are not formed yet.
+type recorded struct {
+	exact, first []float64 // f, F1
+	absent       []bool    // examples
 }
 
 // pointResponses are f - center, (f - center)^2, votes.
@@ -56,9 +70,7 @@ func NewControlled(p Controls, tests []loss.Test) (*Controlled, error) {
 	}
 	n := len(p.Solution.Problem.Y)
 	e := &Controlled{solution: p.Solution, period: p.Scheme.Period(), absent: make([]int, n),
-		center: x.center, points: newRegression(len(x.center), pointResponses),
-		unit: make([]unit, len(x.center)), examples: newRegression(n, 1+len(tests)),
-		observed: make([]float64, controls+pointResponses+len(tests))}
+		center: x.center, recorded: make([]recorded, 0, mostRecorded)}
 	e.jack = newJackknife(n, p.Solution.Problem.Weights, e.period)
 	for _, test := range tests {
 		e.leftOut = append(e.leftOut, newLeftOut(&p, test))
@@ -74,74 +86,158 @@ func NewControlled(p Controls, tests []loss.Test) (*Controlled, error) {
 // Add implements Estimator: f are the predictions of the exact fit at sites and new inputs, followed
 // by the predictions of the first iterate (BlockSettings.FirstIterate).
 func (e *Controlled) Add(_ int, weight, f []float64) {
-	n := len(e.center)
-	exact, first := f[:n], f[n:2*n]
-	group := e.done / e.period % controlGroups
-	e.done++
-	o := e.observed[:controls+pointResponses]
-	for j, v := range exact {
-		excess(o, first, j, e.known.Mean, e.known.Var, j)
-		off := v - e.center[j]
-		o[controls], o[controls+1], o[controls+2] = off, off*off, loss.Vote{}.Value(v, 0)
-		floats.Add(e.unit[j][:], o)
+	if len(e.recorded) == cap(e.recorded) {
+		e.sumUp()
 	}
-	e.addLeftOut(group, weight, exact, first)
+	n := len(e.center)
+	e.recorded = e.recorded[:len(e.recorded)+1]
+	r := &e.recorded[len(e.recorded)-1]
+	if r.exact == nil {
+		*r = recorded{make([]float64, n), make([]float64, n), make([]bool, len(weight))}
+	}
+	copy(r.exact, f)
+	copy(r.first, f[n:])
+	for i, w := range weight {
+		r.absent[i] = w == 0
+	}
+	e.addLeftOut(r, weight)
+	e.done++
 	if e.done%e.period == 0 {
-		e.endPeriod(group)
+		for _, l := range e.leftOut {
+			l.end((e.done-1)/e.period%controlGroups, float64(e.period), e.absent)
+		}
 	}
 }
 
-// excess computes the controls: F1 minus its mean at a site, and the square of that minus the variance; 0 if
-// unknown.
-func excess(o, first []float64, site int, mean, variance []float64, i int) {
+// sumUp adds the recorded fits to the sums.
+func (e *Controlled) sumUp() {
+	n := len(e.center)
+	if e.points == nil {
+		e.points, e.unit = newRegression(n, pointResponses), make([]unit, n)
+		e.examples = newRegression(len(e.absent), 1+len(e.leftOut))
+	}
+	inPieces(n, func(j int) { e.addPoint(e.points, j, j) })
+	inPieces(len(e.absent), func(i int) { e.addExample(e.examples, i, i) })
+	e.recorded = e.recorded[:0]
+}
+
+// eachSums calls f with the sums over all fits at each of n points or examples, in parallel: those in all,
+// to which add adds the recorded ones.
+func eachSums(n, responses int, all *regression, add func(sums *regression, item, i int),
+	f func(i int, sums *regression)) {
+	eachPiece(n, func(first, last int) {
+		sums := newRegression(1, responses)
+		for i := first; i < last; i++ {
+			if clear(sums.all); all != nil {
+				copy(sums.all, all.all[i*len(sums.all):])
+			}
+			add(sums, 0, i)
+			f(i, sums)
+		}
+	})
+}
+
+// piece is the number of sites or examples of a parallel task.
+const piece = 512
+
+// eachPiece calls f for pieces of the numbers below n, in parallel.
+func eachPiece(n int, f func(first, last int)) {
+	linalg.Parallel((n+piece-1)/piece, func(task int) { f(task*piece, min(n, (task+1)*piece)) })
+}
+
+// inPieces calls f for the numbers below n, in parallel.
+func inPieces(n int, f func(i int)) {
+	eachPiece(n, func(first, last int) {
+		for i := first; i < last; i++ {
+			f(i)
+		}
+	})
+}
+
+// number is the number of a recorded fit among all.
+func (e *Controlled) number(k int) int { return e.done - len(e.recorded) + k }
+
+// addPoint adds the recorded fits at point j to an item of sums, periods of dependent resamples as one
+// observation. In the sums over the fits before it keeps the part of an unfinished period.
+func (e *Controlled) addPoint(sums *regression, item, j int) {
+	var sum unit
+	if e.unit != nil {
+		sum = e.unit[j]
+	}
+	for k, r := range e.recorded {
+		var o unit
+		excess(o[:], r.first[j], e.known.Mean, e.known.Var, j)
+		off := r.exact[j] - e.center[j]
+		o[controls], o[controls+1], o[controls+2] = off, off*off, loss.Vote{}.Value(r.exact[j], 0)
+		floats.Add(sum[:], o[:])
+		if number := e.number(k); (number+1)%e.period == 0 {
+			for i := range sum {
+				sum[i] /= float64(e.period)
+			}
+			sums.Add(number/e.period%controlGroups, item, sum[:])
+			sum = unit{}
+		}
+	}
+	if sums == e.points {
+		e.unit[j] = sum
+	}
+}
+
+// addExample adds the recorded fits that leave an example out to an item of sums.
+func (e *Controlled) addExample(sums *regression, item, i int) {
+	o, site := make([]float64, controls+1+len(e.leftOut)), e.solution.SiteOf(i)
+	for k, r := range e.recorded {
+		if !r.absent[i] {
+			continue
+		}
+		excess(o, r.first[site], e.known.AbsentMean, e.known.AbsentVar, i)
+		o[controls] = r.exact[site] - e.center[site]
+		for t, l := range e.leftOut {
+			o[controls+1+t] = l.test.Value(r.exact[site], e.solution.Problem.Y[i])
+		}
+		sums.Add(e.number(k)/e.period%controlGroups, item, o)
+	}
+}
+
+// excess computes the controls at i from F1: F1 minus its mean, and the square of that minus the variance; 0
+// if unknown.
+func excess(o []float64, first float64, mean, variance []float64, i int) {
 	if mean != nil {
-		o[0] = first[site] - mean[i]
+		o[0] = first - mean[i]
 	}
 	if variance != nil {
 		o[1] = o[0]*o[0] - variance[i]
 	}
 }
 
-// addLeftOut adds the examples that a resample leaves out.
-func (e *Controlled) addLeftOut(group int, weight, exact, first []float64) {
-	for _, l := range e.leftOut {
-		l.begin()
-	}
+// addLeftOut adds the examples that a resample leaves out to the left-out errors.
+func (e *Controlled) addLeftOut(r *recorded, weight []float64) {
+	n, y := len(weight), e.solution.Problem.Y
 	if len(e.leftOut) > 0 {
 		e.jack.add(weight, func(i int) float64 {
-			return e.leftOut[0].test.Value(exact[e.solution.SiteOf(i)], e.solution.Problem.Y[i])
+			return e.leftOut[0].test.Value(r.exact[e.solution.SiteOf(i)], y[i])
 		})
 	}
-	o := e.observed[:controls+1+len(e.leftOut)]
-	for i, w := range weight {
-		if w != 0 {
-			continue
-		}
-		site := e.solution.SiteOf(i)
-		e.absent[i]++
-		excess(o, first, site, e.known.AbsentMean, e.known.AbsentVar, i)
-		o[controls] = exact[site] - e.center[site]
-		for t, l := range e.leftOut {
-			value := l.test.Value(exact[site], e.solution.Problem.Y[i])
-			o[controls+1+t] = value
-			l.add(i, value, o[0], o[1])
-		}
-		e.examples.Add(group, i, o)
+	parts := make([][]leftOutSums, len(e.leftOut))
+	for t := range parts {
+		parts[t] = make([]leftOutSums, (n+piece-1)/piece)
 	}
-}
-
-// endPeriod adds a period of dependent resamples as one observation.
-func (e *Controlled) endPeriod(group int) {
-	for j := range e.center {
-		unit := &e.unit[j]
-		for i := range unit {
-			unit[i] /= float64(e.period)
+	eachPiece(n, func(first, last int) {
+		var o [controls]float64
+		for i := first; i < last; i++ {
+			if !r.absent[i] {
+				continue
+			}
+			site := e.solution.SiteOf(i)
+			e.absent[i]++
+			excess(o[:], r.first[site], e.known.AbsentMean, e.known.AbsentVar, i)
+			for t, l := range e.leftOut {
+				l.add(&parts[t][first/piece], i, l.test.Value(r.exact[site], y[i]), o)
+			}
 		}
-		e.points.Add(group, j, unit[:])
-		clear(unit[:])
-	}
-	for _, l := range e.leftOut {
-		l.end(group, float64(e.period), e.absent)
+	})
+	for t, l := range e.leftOut {
+		l.join(parts[t])
 	}
 }
 

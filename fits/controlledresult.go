@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"bootbench/linalg"
 	"bootbench/loss"
 )
 
@@ -41,15 +40,15 @@ func (e *Controlled) readPoints(r *Averages) {
 		*field = make([]float64, len(e.center))
 	}
 	var replaced atomic.Int64
-	linalg.Parallel(len(e.center), func(j int) {
+	eachSums(len(e.center), pointResponses, e.points, e.addPoint, func(j int, sums *regression) {
 		d := e.deviation(j)
 		p := plan{floor: floor(d, d*d)}
 		if e.known.Mean != nil {
 			p.prior = [][controls]float64{{1, 0}, {2 * (e.known.Mean[j] - e.center[j]), 1}, {0, 0}}
 		}
-		at := e.points.estimate(j, p)
+		at := sums.estimate(0, p)
 		if at.variance() < 0 {
-			at = e.points.estimate(j, uncontrolled)
+			at = sums.estimate(0, uncontrolled)
 			replaced.Add(1)
 		}
 		off := at.mean[0]
@@ -104,18 +103,18 @@ func (e *Controlled) readTests(r *Averages) {
 	}
 	bags := make([]bag, n)
 	var replaced atomic.Int64
-	linalg.Parallel(n, func(i int) {
+	eachSums(n, 1+len(e.leftOut), e.examples, e.addExample, func(i int, sums *regression) {
 		d := math.Sqrt(absentVar(e.solution, i))
 		p := plan{floor: floor(d, d*d), prior: [][controls]float64{{1, 0}}}
 		for _, l := range e.leftOut {
 			p.prior = append(p.prior, [controls]float64{l.slope[i], l.curve[i]})
 		}
-		at := e.examples.estimate(i, p)
+		at := sums.estimate(0, p)
 		bags[i] = newBag(e.center[e.solution.SiteOf(i)], at)
 		for t, test := range r.Tests {
 			of := at
 			if outOfRange(test.Test, at.mean[1+t]) {
-				of = e.examples.estimate(i, uncontrolled)
+				of = sums.estimate(0, uncontrolled)
 				replaced.Add(1)
 			}
 			test.Examples[i], test.ExamplesSE[i] = of.mean[1+t], of.se(1+t)

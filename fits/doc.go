@@ -23,7 +23,8 @@
 // kernel), and a difference would cancel.
 //
 // A block is BlockSize consecutive fits from a multiple of BlockSize on, in their order; converged ones leave
-// it and are not replaced. So the results do not depend on the assignment of blocks to workers.
+// it and are not replaced. So the results do not depend on the assignment of blocks to workers. Of many sites
+// on a factor one block at a time is trained, its fits and its products in parallel.
 //
 // # Control variates
 //

@@ -15,16 +15,15 @@ type BlockProblem struct {
 // examples are the examples by their sites.
 type examples struct {
 	BlockProblem
+	sites  int
 	shared [][]int // the examples of each site with several
 }
 
-// sites are the examples of a fit, summed by site.
+// sites are the examples of a fit, summed by site, or the fit's own lists.
 type sites struct {
 	weight, target []float64
 	mixed          []mixedSite
 }
-
-func newSites(n int) sites { return sites{weight: make([]float64, n), target: make([]float64, n)} }
 
 // mixedSite is a site with present examples of different targets: its proximal map is the one of a sum of
 // losses.
@@ -34,7 +33,7 @@ type mixedSite struct {
 }
 
 func newExamples(p BlockProblem, sites int) *examples {
-	e, of := &examples{BlockProblem: p}, make([][]int, sites)
+	e, of := &examples{BlockProblem: p, sites: sites}, make([][]int, sites)
 	for i, site := range p.Site {
 		of[site] = append(of[site], i)
 	}
@@ -49,9 +48,11 @@ func newExamples(p BlockProblem, sites int) *examples {
 // gather sums the examples of a fit by site.
 func (e *examples) gather(s *sites, f *Fit) {
 	if e.Site == nil {
-		copy(s.weight, f.Weight)
-		copy(s.target, f.Target)
+		s.weight, s.target = f.Weight, f.Target
 		return
+	}
+	if s.weight == nil {
+		s.weight, s.target = make([]float64, e.sites), make([]float64, e.sites)
 	}
 	clear(s.weight)
 	for i, w := range f.Weight {

@@ -40,7 +40,11 @@ type iterate struct {
 	engine linalg.Engine
 	chi    []float64
 	center []float64 // the theory's mean, M + P
-	sites  []*siteForce
+
+	targets [][]float64 // of the examples of each site, and their loss
+	losses  []loss.Loss
+
+	squared, image []float64 // the last vector of squares, and its product
 }
 
 func newIterate(p Controls) (*iterate, error) {
@@ -52,19 +56,22 @@ func newIterate(p Controls) (*iterate, error) {
 	x := &iterate{Controls: p, engine: engine}
 	x.chi, _ = engine.Diag()
 	x.center = append(slices.Clone(s.Mean), x.respond(s.SiteMean)...)
-	targets, losses := make([][]float64, s.Sites()), slices.Repeat([]loss.Loss{s.Problem.Loss}, s.Sites())
+	x.targets, x.losses = make([][]float64, s.Sites()), make([]loss.Loss, s.Sites())
 	for i, y := range s.Problem.Y {
 		site := s.SiteOf(i)
-		targets[site] = append(targets[site], y)
-		if losses[site], err = loss.Times(s.Problem.Loss, weightOf(s.Problem.Weights, i)); err != nil {
+		x.targets[site] = append(x.targets[site], y)
+		x.losses[site], err = loss.Times(s.Problem.Loss, weightOf(s.Problem.Weights, i))
+		if err != nil {
 			return nil, err
 		}
 	}
-	for i, y := range targets {
-		l := loss.TraitsOf(losses[i]).Proximal
-		x.sites = append(x.sites, newSiteForce(l, s.Cavity[i], s.Mean[i], x.chi[i], y))
-	}
 	return x, nil
+}
+
+func (x *iterate) force(site int) *siteForce {
+	s := x.Solution
+	return newSiteForce(loss.TraitsOf(x.losses[site]).Proximal, s.Cavity[site], s.Mean[site], x.chi[site],
+		x.targets[site])
 }
 
 // expectation computes the moments. It is an error if the scheme is not one of package resample or the joint
@@ -77,36 +84,41 @@ func newIterate(p Controls) (*iterate, error) {
 // cost is a few products with G, or about 40 if counts are dependent.
 func (x *iterate) expectation() (e Expectation, err error) {
 	s, y := x.Solution, x.Solution.Problem.Y
-	alone := len(y) == len(x.sites)
+	sites := len(x.targets)
+	alone := len(y) == sites
 	_, designed := x.Scheme.(resample.Designed)
 	laws, parts := partLaws(x.Scheme, len(y))
 	if laws == nil || designed && !alone {
 		return e, fmt.Errorf("the joint law of the counts under scheme %q is not known", x.Scheme.Name())
 	}
-	part := make([]int, len(x.sites)) // of each site's examples
+	part := make([]int, sites) // of each site's examples
 	for i, p := range parts {
 		part[s.SiteOf(i)] = p
 	}
-	var whole, inside, outside forces
-	own := make([]forces, len(x.sites)) // without one example of each target
-	for j, site := range x.sites {
-		law := laws[part[j]]
-		err = cmp.Or(whole.add(site, law.marginal, -1), inside.add(site, law.inside, -1),
-			outside.add(site, law.outside, -1))
+	whole, inside, outside := newForces(sites), newForces(sites), newForces(sites)
+	own, kinds := make([]forces, sites), make([][]float64, sites) // without one example of each target
+	errs := make([]error, sites)
+	inPieces(sites, func(j int) {
+		site, law := x.force(j), laws[part[j]]
+		errs[j] = cmp.Or(whole.set(j, site, law.marginal, -1), inside.set(j, site, law.inside, -1),
+			outside.set(j, site, law.outside, -1))
+		own[j], kinds[j] = newForces(len(site.target)), site.target
 		for t := range site.target {
-			err = cmp.Or(err, own[j].add(site, law.inside, t))
+			errs[j] = cmp.Or(errs[j], own[j].set(t, site, law.inside, t))
 		}
+	})
+	for j, err := range errs {
 		if err != nil {
 			return e, fmt.Errorf("site %d: %w", j+1, err)
 		}
 	}
 	ownOf := func(example, site int) (mean, variance float64) {
-		t := slices.Index(x.sites[site].target, y[example])
+		t := slices.Index(kinds[site], y[example])
 		return own[site].mean[t], own[site].variance[t]
 	}
 	e = Expectation{Mean: x.product(whole.mean, true), AbsentMean: make([]float64, len(y))}
 	floats.Add(e.Mean, x.center)
-	others := make([]float64, len(x.sites))
+	others := make([]float64, sites)
 	for p := range laws {
 		for j := range others {
 			if others[j] = outside.mean[j]; part[j] == p {
@@ -137,10 +149,12 @@ func (x *iterate) expectation() (e Expectation, err error) {
 // forces are moments of xi - g.
 type forces struct{ mean, variance []float64 }
 
-// add appends the moments of a site under a law of its counts, without one example of a target; -1: with all.
-func (f *forces) add(site *siteForce, law *jointCounts, without int) error {
-	mean, variance, err := site.moments(law, without)
-	f.mean, f.variance = append(f.mean, mean), append(f.variance, variance)
+func newForces(n int) forces { return forces{make([]float64, n), make([]float64, n)} }
+
+// set sets element i to the moments of a site under a law of its counts, without one example of a target; -1:
+// with all.
+func (f forces) set(i int, site *siteForce, law *jointCounts, without int) (err error) {
+	f.mean[i], f.variance[i], err = site.moments(law, without)
 	return err
 }
 
@@ -170,8 +184,11 @@ func (x *iterate) respond(force []float64) []float64 {
 
 // squares is product with the squared elements of G and of the responses.
 func (x *iterate) squares(v []float64, whole bool) []float64 {
-	out := make([]float64, len(v))
-	x.engine.MulVecSquaredOffDiag(out, v)
+	if !slices.Equal(x.squared, v) { // for independent counts all laws are one
+		x.squared, x.image = v, make([]float64, len(v))
+		x.engine.MulVecSquaredOffDiag(x.image, v)
+	}
+	out := slices.Clone(x.image)
 	if !whole {
 		return out
 	}
@@ -200,10 +217,16 @@ func (x *iterate) variance(law *jointCounts, variance []float64, whole bool) []f
 	}
 	one := law.total(1)
 	xi, products := make([][]float64, len(one.P)), make([][]float64, len(one.P))
-	for k := range one.P {
-		for _, site := range x.sites {
-			xi[k] = append(xi[k], site.value([]int{one.First + k}))
+	for k := range xi {
+		xi[k] = make([]float64, len(variance))
+	}
+	inPieces(len(variance), func(j int) {
+		site := x.force(j)
+		for k := range xi {
+			xi[k][j] = site.value([]int{one.First + k})
 		}
+	})
+	for k := range xi {
 		products[k] = x.product(xi[k], whole)
 	}
 	diagonal, pairs := slices.Clone(variance), make([]float64, len(products[0]))

@@ -8,3 +8,9 @@ func NewExpectation(p Controls) (Expectation, error) {
 	}
 	return x.expectation()
 }
+
+// MakeWide trains one block at a time, in parallel inside.
+func (t *Blocks) MakeWide() { t.wide = true }
+
+// Record limits the number of fits that are kept as they are.
+func (e *Controlled) Record(most int) { e.recorded = make([]recorded, 0, most) }

@@ -3,6 +3,7 @@ package fits
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/combin"
 
@@ -57,7 +58,9 @@ func within[S resample.Scheme](part []int, draws ...S) (laws []partLaw, of []int
 // the one of independent counts, or a mixture of draws from urns.
 type jointCounts struct {
 	scheme *resample.Cached
-	urns   []urn                   // none: independent
+	urns   []urn // none: independent
+
+	lock   sync.Mutex
 	totals map[int]resample.Counts // of n examples, see total
 }
 
@@ -118,6 +121,8 @@ func (c *jointCounts) total(n int) resample.Counts {
 	if c.independent() {
 		return c.scheme.Counts(n)
 	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
 	law, known := c.totals[n]
 	if !known {
 		law.First = c.scheme.Counts(n).First

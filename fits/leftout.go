@@ -36,14 +36,16 @@ type leftOut struct {
 	center       []float64 // the present e_i
 	mean         float64   // of center
 	sums         []float64 // of the losses of each example when absent
-	moved        []int     // examples whose center changes at the end of the period
 	slope, curve []float64 // w, q
 	scale        []float64 // 1/(N p_i), 0 for examples that are always present
 	weight       []float64 // the examples' w_i/N
 
 	all      *regression // the controls; losses about theory, about center
-	observed [4]float64  // of the present period
+	observed leftOutSums // of the present period
 }
+
+// leftOutSums are sums of the variables of leftOut.all.
+type leftOutSums [4]float64
 
 // differenceStep is the step, in standard deviations of the cavity, of finite differences of the averaged
 // test loss.
@@ -82,35 +84,41 @@ func newLeftOut(p *Controls, test loss.Test) *leftOut {
 	return l
 }
 
-// begin starts a resample.
-func (l *leftOut) begin() {
+// add adds to sums the loss of an absent example, with F1 and its square minus their means.
+func (l *leftOut) add(sums *leftOutSums, example int, value float64, first [controls]float64) {
+	sums[0] += l.scale[example] * l.slope[example] * first[0]
+	sums[1] += l.scale[example] * l.curve[example] * first[1]
+	sums[2] += l.scale[example] * (value - l.theory[example])
+	sums[3] += l.scale[example] * (value - l.center[example])
+	l.sums[example] += value
+}
+
+// join adds the sums of a resample.
+func (l *leftOut) join(parts []leftOutSums) {
 	l.observed[2] += l.theoryMean
 	l.observed[3] += l.mean
+	for _, part := range parts {
+		for i, v := range part {
+			l.observed[i] += v
+		}
+	}
 }
 
-// add adds the loss of an absent example, with F1 and its square minus their means.
-func (l *leftOut) add(example int, value, first, square float64) {
-	l.observed[0] += l.scale[example] * l.slope[example] * first
-	l.observed[1] += l.scale[example] * l.curve[example] * square
-	l.observed[2] += l.scale[example] * (value - l.theory[example])
-	l.observed[3] += l.scale[example] * (value - l.center[example])
-	l.sums[example] += value
-	l.moved = append(l.moved, example)
-}
-
-// end closes a period of that many resamples.
+// end closes a period of that many resamples, and moves the centers.
 func (l *leftOut) end(group int, period float64, absent []int) {
 	for i := range l.observed {
 		l.observed[i] /= period
 	}
 	l.all.Add(group, 0, l.observed[:])
 	clear(l.observed[:])
-	for _, i := range l.moved {
-		center := (theoryWeight*l.theory[i] + l.sums[i]) / (theoryWeight + float64(absent[i]))
+	for i, count := range absent {
+		if count == 0 {
+			continue
+		}
+		center := (theoryWeight*l.theory[i] + l.sums[i]) / (theoryWeight + float64(count))
 		l.mean += l.weight[i] * (center - l.center[i])
 		l.center[i] = center
 	}
-	l.moved = l.moved[:0]
 }
 
 // estimate is the left-out error, its standard error, and the ratio of its variances without and with

@@ -8,22 +8,22 @@ import (
 
 // write writes the predictions of row i, after evaluate, into f: f_s(h) at the sites, and those at the new
 // inputs. It reports whether all signs are determined beyond rounding.
-func (b *block[T]) write(i int, residual float64, f []float64) (decided bool) {
+func (b *block[T]) write(i int, residual float64, room *room[T], f []float64) (decided bool) {
 	t, s := b.trainer, b.trainer.surrogate
 	sites, weight := f[:t.Sites()], b.rows[i].weight
 	var doubtful []int
-	for j, v := range b.fitted {
+	for j, v := range room.fitted {
 		if sites[j] = v; weight[j] == 0 {
-			if sites[j] = b.h[j]; math.Abs(b.h[j]) <= s.rounding[j]+residual*s.response[j] {
+			if sites[j] = room.h[j]; math.Abs(room.h[j]) <= s.rounding[j]+residual*s.response[j] {
 				doubtful = append(doubtful, j)
 			}
 		}
 	}
-	decided = s.kernel == nil || len(doubtful) == 0 || b.readAgain(i, sites, doubtful)
+	decided = s.kernel == nil || len(doubtful) == 0 || b.readAgain(i, room.h, sites, doubtful)
 	for j, v := range sites {
-		b.fitted[j] = s.force(j, v, b.h[j], weight[j])
+		room.fitted[j] = s.force(j, v, room.h[j], weight[j])
 	}
-	t.respond(f[t.Sites():t.inputs()], b.fitted)
+	t.respond(f[t.Sites():t.inputs()], room.fitted)
 	return decided
 }
 
@@ -35,8 +35,8 @@ func (s *surrogate) force(j int, f, h, weight float64) float64 {
 	return s.c[j]*(f-h) + s.d[j]*f
 }
 
-// readAgain recomputes the predictions f of row i at doubtful sites, whose examples are absent, in double
-// precision, by the more accurate of two formulas without the difference from the mean,
+// readAgain recomputes the predictions f of row i, of the given fields h, at doubtful sites, whose examples
+// are absent, in double precision, by the more accurate of two formulas without the difference from the mean,
 //
 //	f_i = h_i = sum_{j != i} G_ij xi_j / b_i  or  f_i = sum_j K_ij a_j,  a_j = c_j (f_j - h_j), 0 if absent.
 //
@@ -45,14 +45,14 @@ func (s *surrogate) force(j int, f, h, weight float64) float64 {
 // first formula is sum_j |G_ij| r_j/b_i and the rounding of G's elements, the bound of the second sum_j
 // |K_ij| r_j over the present sites. A sign is determined if |f_i| exceeds the error, or if h_i exceeded
 // rounding.
-func (b *block[T]) readAgain(i int, f []float64, doubtful []int) (decided bool) {
+func (b *block[T]) readAgain(i int, fields, f []float64, doubtful []int) (decided bool) {
 	s, weight := b.trainer.surrogate, b.rows[i].weight
 	n := len(f)
 	xi, a, r, g := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for j, v := range f {
-		xi[j], r[j] = s.force(j, v, b.h[j], weight[j]), s.d[j]*s.rounding[j]
+		xi[j], r[j] = s.force(j, v, fields[j], weight[j]), s.d[j]*s.rounding[j]
 		if weight[j] > 0 {
-			a[j] = s.c[j] * (v - b.h[j])
+			a[j] = s.c[j] * (v - fields[j])
 			r[j] = s.unit * math.Abs(float64(b.rows[i].weighted[j]*b.scales.force[j]))
 		}
 	}
@@ -75,7 +75,7 @@ func (b *block[T]) readAgain(i int, f []float64, doubtful []int) (decided bool) 
 		if f[at] = h; errorOfSum < errorOfH {
 			f[at], errorOfH = sum, errorOfSum
 		}
-		if f[at] != 0 && math.Abs(f[at]) <= errorOfH && math.Abs(b.h[at]) <= s.rounding[at] {
+		if f[at] != 0 && math.Abs(f[at]) <= errorOfH && math.Abs(fields[at]) <= s.rounding[at] {
 			decided = false
 		}
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
 	"bootbench/blas"
+	"bootbench/linalg"
 	"bootbench/train"
 )
 
@@ -19,6 +21,7 @@ type Trainers struct {
 	New     func() (Worker, error) // makes a worker for a goroutine
 	Block   int                    // fits in a slot
 	Outputs int                    // predictions of a fit; 0: at the sites and extra inputs
+	Wide    bool                   // the only worker runs in parallel inside
 }
 
 // Single trains one fit after the other, in blocks of one.
@@ -54,7 +57,7 @@ func trainAlong(ctx context.Context, t train.Trainer, factors []float64, fits []
 
 // Batch trains blocks as products with one matrix.
 func Batch(t *Blocks) Trainers {
-	return Trainers{Block: t.BlockSize(), Outputs: t.Outputs(),
+	return Trainers{Block: t.BlockSize(), Outputs: t.Outputs(), Wide: t.wide,
 		New: func() (Worker, error) { return t.NewBlock(), nil }}
 }
 
@@ -160,14 +163,13 @@ func (r *run) end() int { return r.settings.First + r.settings.Resamples }
 func (r *run) train(ctx context.Context, work Worker, b *slot) {
 	start, first := time.Now(), r.first(b.number)
 	b.fits = b.fits[:min(r.first(b.number+1), r.end())-first]
-	train := false
-	for i := range b.fits {
+	eachOf(len(b.fits), r.trainers.Wide, func(i int) {
 		b.fits[i].Number = first + i
 		if b.fits[i].Err = ctx.Err(); b.fits[i].Err == nil {
 			r.prepare(&b.fits[i])
 		}
-		train = train || b.fits[i].Kind == Trained
-	}
+	})
+	train := slices.ContainsFunc(b.fits, func(f Fit) bool { return f.Kind == Trained })
 	for i := range b.fits {
 		if f := &b.fits[i]; train && f.Kind == Recalled {
 			f.Kind, f.Err = Trained, nil
@@ -176,6 +178,17 @@ func (r *run) train(ctx context.Context, work Worker, b *slot) {
 	work(ctx, b.fits)
 	for i := range b.fits {
 		b.fits[i].Time = time.Since(start) / time.Duration(len(b.fits))
+	}
+}
+
+// eachOf calls f for the numbers below n, in parallel or not.
+func eachOf(n int, parallel bool, f func(i int)) {
+	if parallel {
+		linalg.Parallel(n, f)
+		return
+	}
+	for i := range n {
+		f(i)
 	}
 }
 

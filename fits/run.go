@@ -25,6 +25,9 @@ func Train(ctx context.Context, p Problem, t Trainers, s Settings) (iter.Seq[*Fi
 		r.trainers.Outputs = p.inputs()
 	}
 	var workers []Worker
+	if t.Wide {
+		s.Workers = 1
+	}
 	for range min(s.Workers, (s.Resamples+t.Block-1)/t.Block) {
 		w, err := t.New()
 		if err != nil {

@@ -69,17 +69,18 @@ func (s *siteForce) moments(law *jointCounts, without int) (mean, variance float
 
 // outcomes are the values of xi - g for all joint counts of the different targets, and their probabilities.
 func (s *siteForce) outcomes(law *jointCounts, copies []int) (values, p []float64, err error) {
-	windows, k := make([]int, len(copies)), make([]int, len(copies))
+	windows, first, k := make([]int, len(copies)), make([]int, len(copies)), make([]int, len(copies))
 	count := 1
 	for j, n := range copies {
-		windows[j] = len(law.total(n).P)
+		counts := law.total(n)
+		windows[j], first[j] = len(counts.P), counts.First
 		if count *= windows[j]; count > maxOutcomes && len(copies) > 1 {
 			return nil, nil, errors.New("too many different targets at one input to enumerate their counts")
 		}
 	}
 	for all := combin.NewCartesianGenerator(windows); all.Next(); {
 		for j, at := range all.Product(k) {
-			k[j] = law.total(copies[j]).First + at
+			k[j] = first[j] + at
 		}
 		if q := law.prob(copies, k); q > 0 {
 			values, p = append(values, s.value(k)), append(p, q)

@@ -10,26 +10,24 @@ import (
 // Sums are sums over fits, at many items such as sites or examples: of variables, and of their products. They
 // are stored per group of fits, for the jackknife. Their memory does not depend on the number of fits.
 type Sums struct {
-	variables int
-	width     int         // sums at an item: the number of fits, the variables, the products
-	groups    [][]float64 // items x width each
+	variables, groups int
+	width             int       // sums of a group at an item: the number of fits, the variables, the products
+	all               []float64 // items x groups x width
 }
 
 // NewSums allocates sums, with the products of all pairs of variables or without.
 func NewSums(groups, items, variables int, products bool) *Sums {
-	s := &Sums{variables: variables, width: 1 + variables, groups: make([][]float64, groups)}
+	s := &Sums{variables: variables, groups: groups, width: 1 + variables}
 	if products {
 		s.width += variables * (variables + 1) / 2
 	}
-	for g := range s.groups {
-		s.groups[g] = make([]float64, items*s.width)
-	}
+	s.all = make([]float64, items*groups*s.width)
 	return s
 }
 
 // Add adds the variables of one fit at an item.
 func (s *Sums) Add(group, item int, observed []float64) {
-	sums := s.groups[group][item*s.width:][:s.width]
+	sums := s.Group(group, item).sums
 	sums[0]++
 	at := 1 + len(observed)
 	for i, v := range observed {
@@ -45,7 +43,7 @@ func (s *Sums) Add(group, item int, observed []float64) {
 
 // Group are the sums of one group at an item.
 func (s *Sums) Group(group, item int) Moments {
-	return Moments{s.variables, s.groups[group][item*s.width:][:s.width]}
+	return Moments{s.variables, s.all[(item*s.groups+group)*s.width:][:s.width]}
 }
 
 // Total are the sums of all groups at an item.

@@ -58,9 +58,8 @@ type biasEngine struct {
 	chi, b  []float64 // of the limit
 	z       []float64
 	w       float64
-	product []float64 // workspace, like the next two
+	product []float64 // workspace, like turned
 	turned  []float64
-	after   []float64
 }
 
 // ErrNoBias: all site precisions are 0, and the bias is undetermined.
@@ -70,7 +69,7 @@ var ErrNoBias = errors.New("nothing fixes the bias: all site precisions are 0")
 func newBiasEngine(inner Engine) *biasEngine {
 	n := len(inner.Precisions())
 	v := func() []float64 { return make([]float64, n) }
-	return &biasEngine{Engine: inner, chi: v(), b: v(), z: v(), product: v(), turned: v(), after: v()}
+	return &biasEngine{Engine: inner, chi: v(), b: v(), z: v(), product: v(), turned: v()}
 }
 
 // Diag is diag(G) and 1 - d diag(G).
@@ -103,7 +102,7 @@ func (e *biasEngine) addBias() error {
 	if !(e.w > 0) {
 		return ErrNoBias
 	}
-	e.eachWithout(func(i int, others float64) {
+	eachWithout(e.turned, func(i int, others float64) {
 		if own := d[i] * e.z[i]; own != 0 {
 			others += own * e.product[i] / b[i]
 		}
@@ -113,15 +112,16 @@ func (e *biasEngine) addBias() error {
 	return nil
 }
 
-// eachWithout calls f for every element of turned with the sum of the others, computed without subtraction.
-func (e *biasEngine) eachWithout(f func(i int, others float64)) {
+// eachWithout calls f for every element of x with the sum of the others, computed without subtraction.
+func eachWithout(x []float64, f func(i int, others float64)) {
+	others := make([]float64, len(x))
 	before, after := 0.0, 0.0
-	for i := len(e.turned) - 1; i >= 0; i-- {
-		e.after[i] = after
-		after += e.turned[i]
+	for i := len(x) - 1; i >= 0; i-- {
+		others[i] = after
+		after += x[i]
 	}
-	for i, v := range e.turned {
-		f(i, before+e.after[i])
+	for i, v := range x {
+		f(i, before+others[i])
 		before += v
 	}
 }
@@ -129,11 +129,11 @@ func (e *biasEngine) eachWithout(f func(i int, others float64)) {
 // MulOffDiag adds the product with z z'/w without its diagonal to that with G0 - diag(G0).
 func (e *biasEngine) MulOffDiag(dst, x blas64.General) {
 	e.Engine.MulOffDiag(dst, x)
-	for r := range x.Rows {
+	core.Parallel(x.Rows, func(r int) {
 		to := core.Row(dst, r)
-		floats.MulTo(e.turned, e.z, core.Row(x, r))
-		e.eachWithout(func(i int, others float64) { to[i] += e.z[i] * others / e.w })
-	}
+		turned := floats.MulTo(make([]float64, len(to)), e.z, core.Row(x, r))
+		eachWithout(turned, func(i int, others float64) { to[i] += e.z[i] * others / e.w })
+	})
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G, by two products of the engine on K:
@@ -144,7 +144,7 @@ func (e *biasEngine) MulVecSquaredOffDiag(dst, x []float64) {
 	floats.MulTo(e.turned, e.z, x)
 	MulVecOffDiag(e.Engine, e.product, e.turned)
 	floats.Mul(e.turned, e.z)
-	e.eachWithout(func(i int, others float64) {
+	eachWithout(e.turned, func(i int, others float64) {
 		fraction := e.z[i] / e.w
 		dst[i] += fraction * (2*e.product[i] + fraction*others)
 	})

@@ -312,12 +312,12 @@ func (k *LowRankPlusDiag) MulTrans(dst, x []float64) { copy(dst, k.coordinates(r
 
 // coordinates is x R for the rows of x.
 func (k *LowRankPlusDiag) coordinates(x blas64.General) blas64.General {
-	sums := make([]blas64.General, laneCount(k.n))
+	sums := make([]blas64.General, k.parts())
 	for l := range sums {
 		sums[l] = contiguous(x.Rows, k.rank)
 	}
-	k.eachPanel(func(lane, q int, p blas64.General, first, last int) {
-		core.AddProduct(core.Cols(sums[lane], q, q+p.Rows), 1, core.Cols(x, first, last), gblas.Trans, p)
+	k.eachPanel(func(part, q int, p blas64.General, first, last int) {
+		core.AddProduct(core.Cols(sums[part], q, q+p.Rows), 1, core.Cols(x, first, last), gblas.Trans, p)
 	})
 	for _, other := range sums[1:] {
 		floats.Add(sums[0].Data, other.Data)
@@ -335,14 +335,18 @@ func (k *LowRankPlusDiag) addProduct(dst blas64.General, alpha float64, t blas64
 // panelSites is the number of sites whose part of a product stays in the cache over all panels.
 const panelSites = 4096
 
-// eachPanel calls f for every part of a lane's sites, first to last-1, and every panel there, whose first row
-// is row q of R'.
-func (k *LowRankPlusDiag) eachPanel(f func(lane, q int, p blas64.General, first, last int)) {
-	sideBySide(laneCount(k.n), k.n, func(lane, first, end int) {
+// parts is the number of partial sums over the sites. It does not depend on the number of threads, so that
+// the sums do not.
+func (k *LowRankPlusDiag) parts() int { return max(1, min(core.Lanes, k.n/laneSites)) }
+
+// eachPanel calls f for every piece of a part of the sites, first to last-1, and every panel there, whose
+// first row is row q of R'. Parts run in parallel.
+func (k *LowRankPlusDiag) eachPanel(f func(part, q int, p blas64.General, first, last int)) {
+	sideBySide(k.parts(), k.n, func(part, first, end int) {
 		for ; first < end; first += panelSites {
 			last, q := min(end, first+panelSites), 0
 			for _, p := range k.panels {
-				f(lane, q, core.Cols(p, first, last), first, last)
+				f(part, q, core.Cols(p, first, last), first, last)
 				q += p.Rows
 			}
 		}

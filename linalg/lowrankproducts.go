@@ -4,7 +4,6 @@ import (
 	"math"
 
 	gblas "gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
@@ -13,17 +12,16 @@ import (
 
 // MulOffDiag is dst = x (G - diag(G)) = (x U) U' minus the diagonal of U U', a cancellation by a factor 1/b.
 func (e *lowRankEngine) MulOffDiag(dst, x blas64.General) {
-	scaled := newGeneral(x.Rows, x.Cols)
-	scaleColumns(scaled, x, e.inverse)
-	t := e.k.coordinates(scaled)
+	core.Parallel(x.Rows, func(r int) { floats.MulTo(core.Row(dst, r), core.Row(x, r), e.inverse) })
+	t := e.k.coordinates(dst)
 	solveBoth(e.lower, t)
 	e.k.vectors(dst, t)
-	for r := range x.Rows {
+	core.Parallel(x.Rows, func(r int) {
 		to := core.Row(dst, r)
 		for i, v := range core.Row(x, r) {
 			to[i] = to[i]*e.inverse[i] - e.uNorm2[i]*v
 		}
-	}
+	})
 }
 
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
@@ -111,39 +109,6 @@ func lowRankOf(e Engine) (*lowRankEngine, *biasEngine) {
 	}
 	low, _ := e.(*lowRankEngine)
 	return low, bias
-}
-
-// product32 uses copies of U, with z/w^1/2 as a further column for a bias, and of the diagonal of U U'.
-func (e *lowRankEngine) product32(bias *biasEngine) Product32 {
-	n, r := e.k.n, e.k.rank
-	u, diag := newGeneral32(r+1, n), make([]float32, n)
-	e.lanes.eachBlock(n, func(l lane, first, last int) {
-		e.scaledFactor(l.work, first, last, e.inverse)
-		for q := range r {
-			convert(u.Data[q*u.Stride+first:][:last-first], l.work.Data[q*l.work.Stride:])
-		}
-	})
-	for i, v := range e.uNorm2 {
-		if bias != nil {
-			z := bias.z[i] / math.Sqrt(bias.w)
-			u.Data[r*u.Stride+i], v = float32(z), v+z*z
-		}
-		diag[i] = float32(v)
-	}
-	return func(dst, x blas32.General) {
-		if x.Rows == 0 || n == 0 {
-			return
-		}
-		for r := range x.Rows {
-			to := dst.Data[r*dst.Stride:]
-			for i, v := range x.Data[r*x.Stride : r*x.Stride+n] {
-				to[i] = -v * diag[i]
-			}
-		}
-		t := newGeneral32(x.Rows, u.Rows)
-		blas32.Gemm(gblas.NoTrans, gblas.Trans, 1, x, u, 0, t)
-		blas32.Gemm(gblas.NoTrans, gblas.NoTrans, 1, t, u, 1, dst)
-	}
 }
 
 // predictor computes at coordinates phi, with the kernel vector R phi,

@@ -97,13 +97,10 @@ func InputDim(k Kernel) int {
 // concurrent use, unless it is a distributed engine's.
 type Product32 func(dst, x blas32.General)
 
-// NewProduct32 multiplies by a copy of G - diag(G): 4 N^2 bytes, of a low-rank engine 4 N (rank + 3). The
-// error is 2^-24 of every element of G (of its factor). Later changes of d do not affect it. A distributed
-// engine makes no copy: the product converts x and dst, and follows d.
+// NewProduct32 multiplies by a copy of G - diag(G), 4 N^2 bytes, whose error is 2^-24 of every element; later
+// changes of d do not affect it. An engine on a factor, which would take half of its memory again, or a
+// distributed one makes no copy: the product converts x and dst, follows d, and runs in parallel.
 func NewProduct32(e Engine) Product32 {
-	if low, bias := lowRankOf(e); low != nil {
-		return low.product32(bias)
-	}
 	if _, dense := e.(Dense); dense {
 		g := copy32(e)
 		return func(dst, x blas32.General) {
@@ -114,13 +111,11 @@ func NewProduct32(e Engine) Product32 {
 	}
 	return func(dst, x blas32.General) {
 		in, out := newGeneral(x.Rows, x.Cols), newGeneral(x.Rows, x.Cols)
-		for r := range x.Rows {
-			convert(core.Row(in, r), x.Data[r*x.Stride:])
-		}
+		core.Parallel(x.Rows, func(r int) { convert(core.Row(in, r), x.Data[r*x.Stride:]) })
 		e.MulOffDiag(out, in)
-		for r := range x.Rows {
+		core.Parallel(x.Rows, func(r int) {
 			convert(dst.Data[r*dst.Stride:r*dst.Stride+x.Cols], out.Data[r*out.Stride:])
-		}
+		})
 	}
 }
 

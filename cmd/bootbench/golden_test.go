@@ -241,8 +241,6 @@ func differences(t *testing.T, at string, got, want any) {
 		share := 1e-3
 		if strings.Contains(at, "].calibration.") {
 			share = 5e-3
-		} else if strings.HasPrefix(at, "columns CLASSES") { // fits to 1e-3 decide near ties either way
-			share = 5e-2
 		}
 		if tolerance := share*math.Abs(w) + 1e-6; !number || *exact && g != w || math.Abs(g-w) > tolerance {
 			t.Errorf("%s: %v, want %v", at, got, w)

@@ -189,7 +189,7 @@ func NeedToRefine(m *Model, resamples int) int64 {
 func refineBytes(m *Model, settings RetrainSettings) int64 {
 	outputs := int64(m.Sites() + settings.Cross.Rows)
 	return heldBytes(m) - matrixBytes(m) + blockBytes(m, settings, 2*outputs) +
-		8*(fits.ControlledPerPoint*outputs+fits.ControlledPerExample*int64(m.Set.N()))
+		fits.ControlledBytes(outputs, int64(m.Set.N()), settings.Resamples)
 }
 
 // blockBytes is the memory of blocks of fits without the theory: responses of new inputs, the copy of a dense
@@ -199,6 +199,9 @@ func blockBytes(m *Model, settings RetrainSettings, outputs int64) int64 {
 	size := fits.SizeOfBlock(m.Sites())
 	blocks := (resamples + size - 1) / size
 	workers := min(settings.Workers, blocks)
+	if fits.Wide(m.Sites(), m.Form() == Exact) {
+		workers = 1
+	}
 	waiting := min(blocks, fits.BlocksPerWorker*workers)
 	if workers == 1 {
 		waiting = 1

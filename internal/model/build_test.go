@@ -64,30 +64,6 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestUnits: with standardising, the units of a feature do not matter, nor does
-// a feature that is the same everywhere.
-func TestUnits(t *testing.T) {
-	spec := model.Spec{Set: load(t, "synthetic:waves,n=40"), Kernel: kernel.Spec{Gamma: 0.2},
-		Loss: loss.Square{Noise: 1}, Standardize: true}
-	changed := spec
-	set := *spec.Set
-	set.X = linalg.NewMatrix(40, 5)
-	for i := range 40 {
-		for j, v := range spec.Set.X.Row(i) {
-			set.X.Row(i)[j] = 1e3*v*float64(j+1) + 7
-		}
-		set.X.Row(i)[4] = 0.1
-	}
-	changed.Set = &set
-	a, b := build(t, spec), build(t, changed)
-	for i := range 40 {
-		for j := range i {
-			// An offset of 7 against steps of 1e3 costs no more than a few digits of 16.
-			near(t, "kernel", b.Gram().At(i, j), a.Gram().At(i, j), 1e-12)
-		}
-	}
-}
-
 // precomputed turns a specification into one whose features are the kernel
 // between the examples, each with itself without its jitter.
 func precomputed(spec model.Spec) model.Spec {
@@ -105,20 +81,21 @@ func precomputed(spec model.Spec) model.Spec {
 	return spec
 }
 
-// TestPrecomputed: a kernel matrix computed beforehand gives the model of the
-// features: sites, kernel, cross-kernel, left-out error and predictions.
+// TestPrecomputed: a kernel matrix computed beforehand gives the model of the features, also on a factor:
+// sites, kernel, cross-kernel, left-out error and predictions.
 func TestPrecomputed(t *testing.T) {
-	for _, jitter := range []float64{0, 0.1} {
-		t.Run(fmt.Sprintf("jitter=%v", jitter), func(t *testing.T) {
+	for i, storage := range []model.Storage{model.Exact, model.Exact, model.LowRank} {
+		jitter := 0.1 * float64(i%2)
+		t.Run(fmt.Sprintf("%v/jitter=%v", storage, jitter), func(t *testing.T) {
 			spec := grid(t, 60)
-			spec.Kernel.Jitter = jitter
+			spec.Kernel.Jitter, spec.Storage, spec.RankTol = jitter, storage, 1e-6
 			a, b := build(t, spec), build(t, precomputed(spec))
 			if !slices.Equal(a.Site, b.Site) || a.Merged() == 0 != (jitter > 0) {
 				t.Fatalf("sites %v and %v", a.Site, b.Site)
 			}
 			for i := range a.Sites() {
 				for j := range i + 1 {
-					near(t, "kernel", b.Gram().At(i, j), a.Gram().At(i, j), 1e-14)
+					near(t, "kernel", b.K.At(i, j), a.K.At(i, j), 1e-14)
 				}
 			}
 			fresh := [][]float64{{0.5, 0.5}, {1, 4}, {-1, 2}}

@@ -147,14 +147,6 @@ func matrix(rows [][]float64) blas64.General {
 	return m
 }
 
-// must ends a test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
 
 // fails checks an error: what it is, if is is not nil, and what it says.

@@ -54,7 +54,7 @@ func nearAll(t testing.TB, what string, a, b []float64, tol float64) {
 func predictions(t testing.TB, m *model.Model, s *solver.Solution, in *dataset.Inputs) (mean,
 	variance []float64) {
 	t.Helper()
-	must(t, m.Cross(in, func(_ int, rows []float64) error {
+	testutil.Check(t, m.Cross(in, func(_ int, rows []float64) error {
 		a, b, err := s.Predict(rows)
 		mean, variance = append(mean, a...), append(variance, b...)
 		return err
@@ -63,12 +63,14 @@ func predictions(t testing.TB, m *model.Model, s *solver.Solution, in *dataset.I
 }
 
 // TestLowRankReadOuts: at a coarse tolerance every read-out is the exact engine's on the approximate
-// matrix, multiplied out: the engine adds no error to the approximation. With and without a jitter, which the
-// residual must carry and new inputs must not see.
+// matrix, multiplied out: the engine adds no error to the approximation, for the square loss and another.
+// With and without a jitter, which the residual must carry and new inputs must not see.
 func TestLowRankReadOuts(t *testing.T) {
-	for _, jitter := range []float64{0, 0.02} {
+	eps := loss.EpsInsensitive{C: 2, Epsilon: 0.1}
+	for l, jitter := range map[loss.Loss]float64{loss.Square{Noise: 0.05}: 0, loss.Square{Noise: 0.1}: 0.02,
+		eps: 0.02} {
 		spec := smooth(t, 200)
-		spec.Kernel.Jitter = jitter
+		spec.Loss, spec.Kernel.Jitter = l, jitter
 		spec.Storage, spec.RankTol = model.LowRank, 1e-2
 		m := build(t, spec)
 		a, ok := m.Approximation()
@@ -102,45 +104,15 @@ func TestLowRankReadOuts(t *testing.T) {
 		nearAll(t, "mean at new inputs", mean, wantMean, 1e-7)
 		nearAll(t, "variance at new inputs", variance, wantVariance, 1e-7)
 
+		square, ok := l.(loss.Square)
+		if !ok {
+			continue
+		}
 		fit := testutil.Must(m.FullFit(t.Context(), nil))(t)
 		count, target := make([]float64, m.Sites()), make([]float64, m.Sites())
 		train.Sites(m.Site).Merge(m.Y, nil, count, target)
-		full := testutil.Must(gp.FitFull(whole, 0.05, false, count, target))(t)[0]
+		full := testutil.Must(gp.FitFull(whole, square.Noise, false, count, target))(t)[0]
 		nearAll(t, "full fit", fit, full, 1e-9)
-	}
-}
-
-// TestLowRankIsExactAtTightTolerance: classifiers of M04's sets and regression, to
-// the accuracy that the solver's tolerance of 1e-9 leaves.
-func TestLowRankIsExactAtTightTolerance(t *testing.T) {
-	cases := map[string]model.Spec{"waves": smooth(t, 200)}
-	for _, name := range []string{"sonar", "pima"} {
-		set := load(t, name)
-		if name == "pima" {
-			set = set.Head(200)
-		}
-		preset, _ := model.PresetFor(set)
-		for _, l := range []loss.Loss{loss.HardMargin{}, loss.Hinge{C: 1}} {
-			cases[name+" "+l.Name()] = model.Spec{Set: set, Standardize: true, Loss: l, Kernel: preset.Kernel}
-		}
-	}
-	for name, spec := range cases {
-		var test loss.Test = loss.ZeroOne{}
-		if name == "waves" {
-			test = loss.SquareTest{}
-		}
-		exact := solve(t, build(t, spec))
-		spec.Storage, spec.RankTol = model.LowRank, 1e-10
-		m := build(t, spec)
-		s := solve(t, m)
-		got, _ := s.LeftOut(test)
-		want, _ := exact.LeftOut(test)
-		near(t, name+": left-out error", got, want, 1e-6)
-		nearAll(t, name+": mean", s.Mean, exact.Mean, 1e-5)
-		nearAll(t, name+": variance", s.Var, exact.Var, 1e-5)
-		if _, err := m.FullFit(t.Context(), nil); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 
@@ -164,8 +136,6 @@ func TestAuto(t *testing.T) {
 	if w := m.Warnings(); len(w) != 1 || !strings.Contains(w[0], "lowrank engine was chosen") {
 		t.Errorf("warnings %q", w)
 	}
-	s, exact := solve(t, m), solve(t, build(t, broad))
-	nearAll(t, "variance", s.Var, exact.Var, 1e-5)
 	narrow := broad
 	narrow.Kernel.Gamma = 100
 	if m := auto(narrow); m.Factor() != nil || m.Warnings() != nil {
@@ -308,22 +278,6 @@ func TestLowRankRefusals(t *testing.T) {
 	if model.Storage(9).String() != "Engine(9)" {
 		t.Error("an unknown engine has a name")
 	}
-}
-
-// TestLowRankPrecomputed: from a precomputed matrix the same factor, and kernel
-// values with new inputs by column.
-func TestLowRankPrecomputed(t *testing.T) {
-	spec := smooth(t, 120)
-	spec.Storage, spec.RankTol, spec.Standardize = model.LowRank, 1e-6, false
-	spec.Kernel.Jitter = 1e-9
-	given := precomputed(spec)
-	m, p := build(t, spec), build(t, given)
-	a, b := solve(t, m), solve(t, p)
-	nearAll(t, "variance", b.Var, a.Var, 1e-5)
-	mean, variance := predictions(t, m, a, &dataset.Inputs{X: spec.Set.X.Gather([]int{3, 4, 5})})
-	mean2, variance2 := predictions(t, p, b, &dataset.Inputs{X: given.Set.X.Gather([]int{3, 4, 5})})
-	nearAll(t, "mean at new inputs", mean2, mean, 1e-5)
-	nearAll(t, "variance at new inputs", variance2, variance, 1e-4)
 }
 
 // TestLowRankBytes holds the estimate to what building and solving allocate.

@@ -29,7 +29,7 @@ func predictor(t testing.TB, spec model.Spec, tolerance float64) (*model.Model, 
 	fit := testutil.Must(m.Fit(t.Context(), tolerance))(t)
 	p := testutil.Must(m.Predictor(&fit.Result))(t)
 	var file bytes.Buffer
-	must(t, p.Write(&file))
+	testutil.Check(t, p.Write(&file))
 	back := testutil.Must(model.ReadPredictor(bytes.NewReader(file.Bytes())))(t)
 	return m, &fit.Result, back, file.Bytes()
 }
@@ -182,8 +182,8 @@ func TestModelFileDamage(t *testing.T) {
 		fails(t, fmt.Sprintf("%.60q, want %q", text, want), read([]byte(text)), nil, want)
 	}
 	var indented bytes.Buffer
-	must(t, json.Indent(&indented, file, "", "  "))
-	must(t, read(indented.Bytes()))
+	testutil.Check(t, json.Indent(&indented, file, "", "  "))
+	testutil.Check(t, read(indented.Bytes()))
 	p.Bias = math.NaN()
 	fails(t, "a model with NaN is written", p.Write(&bytes.Buffer{}), nil, "")
 	refused((&model.Predictor{}).Predict(&dataset.Inputs{}))(t, "the zero predictor predicts", nil, "")
@@ -213,8 +213,9 @@ func FuzzModelFile(f *testing.F) {
 				continue
 			}
 			var once, again bytes.Buffer
-			must(t, p.Write(&once))
-			must(t, testutil.Must(model.ReadPredictor(bytes.NewReader(once.Bytes())))(t).Write(&again))
+			testutil.Check(t, p.Write(&once))
+			read := testutil.Must(model.ReadPredictor(bytes.NewReader(once.Bytes())))(t)
+			testutil.Check(t, read.Write(&again))
 			if !bytes.Equal(once.Bytes(), again.Bytes()) {
 				t.Fatalf("%s is written again as %s", once.Bytes(), again.Bytes())
 			}

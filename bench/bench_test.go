@@ -9,9 +9,9 @@ import (
 	"bootbench/internal/testutil"
 )
 
-// BenchmarkTheory: the theory on the default cases, on the engine that Auto takes, beside a training on all
-// rows by the fastest of our trainers (of-fit) and by LIBSVM (of-libsvm).
-func BenchmarkTheory(b *testing.B) {
+// BenchmarkTheoryVsTraining: the theory on the default cases, on the engine that Auto takes, beside a
+// training on all rows by the fastest of our trainers (of-fit) and by LIBSVM (of-libsvm).
+func BenchmarkTheoryVsTraining(b *testing.B) {
 	settings := Settings{Ratios: []float64{1}, Scheme: "poisson"}
 	cases := testutil.Must(DefaultCases([]int{250, 2000}))(b)
 	for _, x := range testutil.Must(experiments(cases, settings))(b) {

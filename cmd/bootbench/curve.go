@@ -90,7 +90,7 @@ func runCurve(a *app, o *options, data []string) {
 			doc.Time, doc.Results, doc.Status = path.Times, results, completeness(complete)
 			for _, e := range results {
 				doc.Time.Solve += e.Time.Solve
-				doc.AddRow(fmt.Sprintf("ratio %.4g", e.Ratio), &e.Findings)
+				doc.AddOf(fmt.Sprintf("ratio %.4g", e.Ratio), &e.Findings)
 			}
 			if complete && len(path.Model.Spec.Chosen) > 0 {
 				doc.Headline = headline(a, path.Study, &doc.Findings)

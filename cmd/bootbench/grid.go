@@ -329,6 +329,6 @@ func sumUpGrid(a *app, g *report.Grid) {
 		g.Time.Gram += c.Estimate.Time.Gram
 		g.Time.Fit += c.Estimate.Time.Fit
 		g.Time.Solve += c.Estimate.Time.Solve
-		g.AddRow(c.Name(g.Over), &c.Estimate.Findings)
+		g.AddOf(c.Name(g.Over), &c.Estimate.Findings)
 	}
 }

@@ -131,28 +131,19 @@ func (f *Findings) Remark(texts ...string) {
 	}
 }
 
-// AddOf adds the findings of a part of the answer with this name.
+// AddOf adds the findings of a part of the answer with this name: a target, a class, or a row of a table. A
+// contradicted theory, which would be said of every part, is a remark.
 func (f *Findings) AddOf(name string, part *Findings) {
 	for _, c := range part.Checks {
-		f.Add(c.Of(name))
+		if c = c.Of(name); c.Code == Contradicts.Code {
+			f.Remark(c.Text)
+		} else {
+			f.Add(c)
+		}
 	}
 	for _, text := range part.Remarks {
 		f.Remark(name + ": " + text)
 	}
-}
-
-// AddRow is AddOf for a row of a table, of which a contradicted theory, which says the same in every row, is
-// a remark.
-func (f *Findings) AddRow(name string, part *Findings) {
-	quiet := Findings{Remarks: part.Remarks}
-	for _, c := range part.Checks {
-		if c.Code == Contradicts.Code {
-			quiet.Remarks = append(slices.Clone(quiet.Remarks), c.Text)
-		} else {
-			quiet.Checks = append(quiet.Checks, c)
-		}
-	}
-	f.AddOf(name, &quiet)
 }
 
 // Drop removes checks by their codes.

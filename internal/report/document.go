@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -127,12 +128,20 @@ func fold(out *strings.Builder, prefix, text, end string) {
 	fmt.Fprintln(out, strings.TrimRight(line, " "))
 }
 
-// writeTable writes a table with columns as wide as their heads and their widest cells.
+// writeTable writes a table with columns as wide as their heads and their widest cells. Columns that do not
+// fit on the screen follow below, beside the first column again.
 func (b *block) writeTable(text *strings.Builder) {
 	lines, widths := append([][]string{b.names()}, b.Rows...), make([]int, len(b.Heads))
+	wide := 0
 	for i, h := range b.Heads {
 		for _, cells := range lines {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
+		}
+		if wide += widths[i] + 2; wide-2 > columns && i > 1 && !b.Heads[len(b.Heads)-1].Left() {
+			b.part(0, i).writeTable(text)
+			fmt.Fprintln(text)
+			b.part(i, len(b.Heads)).writeTable(text)
+			return
 		}
 		widths[i] *= either(h.Left(), -1, 1)
 	}
@@ -150,6 +159,13 @@ func (b *block) writeTable(text *strings.Builder) {
 			fmt.Fprintln(text, strings.TrimRight(line+cells[last], " "))
 		}
 	}
+}
+
+// part is the table's columns from one to before another, and the first.
+func (t *Table) part(from, to int) *block {
+	first := min(from, 1)
+	rows := each(t.Rows, func(row []string) []string { return slices.Concat(row[:first], row[from:to]) })
+	return &block{Table: Table{slices.Concat(t.Heads[:first], t.Heads[from:to]), rows}}
 }
 
 // each is the image of every element of a list.

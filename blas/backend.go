@@ -190,8 +190,26 @@ func simdLevel() string {
 	return "none"
 }
 
-// avx512Cores are OpenBLAS's kernel sets that use AVX-512.
-var avx512Cores = map[string]bool{"skylakex": true, "cooperlake": true, "sapphirerapids": true}
+// avx2Cores are OpenBLAS's kernel sets that use AVX2 and no more, avx512Cores those that use AVX-512.
+var (
+	avx2Cores   = map[string]bool{"haswell": true, "zen": true, "excavator": true}
+	avx512Cores = map[string]bool{"skylakex": true, "cooperlake": true, "sapphirerapids": true}
+)
+
+// betterCore is the kernel set of OpenBLAS for a processor with AVX2 or AVX-512 for which OpenBLAS took one
+// that uses neither, "" if none is better.
+func betterCore(took string, hasAVX2, hasAVX512 bool) string {
+	took = strings.ToLower(took)
+	switch {
+	case avx2Cores[took] || avx512Cores[took]:
+		return ""
+	case hasAVX512:
+		return "SkylakeX"
+	case hasAVX2:
+		return "Haswell"
+	}
+	return ""
+}
 
 // unusedAVX512 is a warning if the processor has AVX-512 and OpenBLAS's chosen kernels do not use it. The
 // user's setting is reported, never changed.

@@ -1,9 +1,11 @@
 package blas
 
 import (
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/cpuid/v2"
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
@@ -31,6 +33,29 @@ func TestBindRefusesUnknown(t *testing.T) {
 	err := Bind("mkl")
 	if err == nil || !strings.Contains(err.Error(), "gonum") {
 		t.Errorf("error %v does not list what there is", err)
+	}
+}
+
+// TestBetterCore: kernels without vectors are replaced on a processor that has them, and no others.
+func TestBetterCore(t *testing.T) {
+	for _, c := range []struct {
+		took         string
+		avx2, avx512 bool
+		want         string
+	}{
+		{"Prescott", true, true, "SkylakeX"}, {"Prescott", true, false, "Haswell"},
+		{"Prescott", false, false, ""}, {"Zen", true, true, ""}, {"Cooperlake", true, true, ""},
+		{"armv8", false, false, ""}, {"Sandybridge", true, false, "Haswell"},
+	} {
+		if got := betterCore(c.took, c.avx2, c.avx512); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+	info := Describe()
+	hasAVX2 := cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3)
+	if _, set := os.LookupEnv("OPENBLAS_CORETYPE"); !set && info.Backend == OpenBLAS &&
+		betterCore(info.Core, hasAVX2, false) != "" {
+		t.Errorf("%s kernels for a processor with %s", info.Core, info.SIMD)
 	}
 }
 

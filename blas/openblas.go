@@ -5,6 +5,7 @@ package blas
 /*
 #cgo pkg-config: openblas
 #include <stdint.h>
+#include <stdlib.h>
 
 // Fortran symbols of OpenBLAS's own LAPACK: column-major, no copies.
 // Trailing lengths of the character arguments follow gfortran's convention.
@@ -21,6 +22,19 @@ void openblas_set_num_threads(int);
 int openblas_get_num_threads(void);
 char *openblas_get_config(void);
 char *openblas_get_corename(void);
+
+// The choice of kernels, of builds for several processors; null in others.
+void gotoblas_dynamic_init(void) __attribute__((weak));
+void gotoblas_dynamic_quit(void) __attribute__((weak));
+
+// bb_choose makes OpenBLAS choose its kernels again, by the setting that it documents for users.
+static void bb_choose(const char *core) {
+	if (!gotoblas_dynamic_init || !gotoblas_dynamic_quit) return;
+	setenv("OPENBLAS_CORETYPE", core, 1);
+	gotoblas_dynamic_quit();
+	gotoblas_dynamic_init();
+	unsetenv("OPENBLAS_CORETYPE");
+}
 
 static int32_t bb_potrf(int single, char uplo, int32_t n, void *a, int32_t lda) {
 	int32_t info;
@@ -53,9 +67,11 @@ import "C"
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"unsafe"
 
+	"github.com/klauspost/cpuid/v2"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/netlib/blas/netlib"
 )
@@ -63,7 +79,30 @@ import (
 // backends lists the backends of this binary, the default first.
 func backends() []Backend { return []Backend{openBLAS{}, pureGo{}} }
 
-func init() { bind(bound) }
+func init() {
+	chooseKernels()
+	bind(bound)
+}
+
+// unknownTo are the kernels that OpenBLAS took because it does not know the processor, "" if it does.
+var unknownTo string
+
+// chooseKernels replaces kernels for older processors, which OpenBLAS takes for those that it does not know,
+// unless the user has set them. They make a whole command two to three times slower (BENCHMARKS, kernels).
+func chooseKernels() {
+	_, set := os.LookupEnv("OPENBLAS_CORETYPE")
+	took := C.GoString(C.openblas_get_corename())
+	core := betterCore(took, cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3), cpuid.CPU.Supports(cpuid.AVX512F,
+		cpuid.AVX512CD, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL))
+	if set || core == "" {
+		return
+	}
+	name := C.CString(core)
+	defer C.free(unsafe.Pointer(name))
+	if C.bb_choose(name); C.GoString(C.openblas_get_corename()) != took {
+		unknownTo = took
+	}
+}
 
 // openBLAS is the system's OpenBLAS: BLAS through gonum/netlib, LAPACK through its Fortran symbols. A
 // row-major triangle is the other triangle of the same memory read by columns, so nothing is copied.
@@ -165,4 +204,8 @@ func (b openBLAS) describe(info *Info) {
 	info.Core = C.GoString(C.openblas_get_corename())
 	info.Config = strings.TrimSpace(C.GoString(C.openblas_get_config()))
 	info.Threads = b.Threads()
+	if unknownTo != "" {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("OpenBLAS does not know this processor, and its "+
+			"%s kernels are replaced; a later version may have faster ones", unknownTo))
+	}
 }

@@ -112,6 +112,9 @@ func TestGramAgreesWithPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, d := range []int{1, 3, 8} {
 		for _, m := range []int{1, 2, 8, 9, many} {
+			if m == many && d < 8 {
+				continue // blocks of rows do not depend on d
+			}
 			wide := gaussian(rng, m, d+2) // inputs are read by their stride
 			x := blas64.General{Rows: m, Cols: d, Stride: d + 2, Data: wide.Data[1:]}
 			sparse, filled := thin(rng, m, d, 0.3)

@@ -88,9 +88,8 @@ loo crabs --loss hinge --C 10 --method all | ALL
 loo crabs --loss hinge --no-bias --method all | ALL | screen has xialpha
 loo crabs --loss hinge --no-bias | error = errors / 200 | retrained + skipped = 200
 loo crabs --loss hinge --method xialpha | rho = 2 | skipped = 200 | recall > 0 | precision > 0
-hardest := loo synthetic:text,n=150 --loss hinge --kernel linear | retrained > 90
-harder := loo synthetic:text,n=150,tilt=1 --loss hinge --kernel linear | retrained < hardest.retrained
-loo synthetic:text,n=150,tilt=3 --loss hinge --kernel linear | retrained < harder.retrained
+hard := loo synthetic:text,n=150 --loss hinge --kernel linear | retrained > 90
+loo synthetic:text,n=150,tilt=3 --loss hinge --kernel linear | retrained < hard.retrained
 loo boston | error > 5 | error < 20 | skipped = 506
 estimate NUMBERS SQUARE --scheme bayesian | BAYESIAN | none points.error | points.variance.0 > 0
 estimate TARGETS SQUARE --scheme bayesian | BAYESIAN | none targets.y.points.error |

@@ -37,7 +37,7 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 		spec.Standardize = !o.noStandardize
 	}
 	spec.Standardize = spec.Standardize && spec.Kernel.Kind != kernel.Precomputed
-	spec.NormalizeTarget = !known
+	spec.NormalizeTarget = !known || o.noise.Percent // whose unit is then the target's variance
 	if o.Given("no-normalize-target") {
 		spec.NormalizeTarget = !o.noNormalizeTarget
 	}

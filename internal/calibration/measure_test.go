@@ -83,9 +83,9 @@ func TestMeasures(t *testing.T) {
 }
 
 // TestMeasureSE: the mean standard error of fixed fields is the standard deviation of the measure over tables
-// of fixed sizes of the classes, within 7%: over 1000 tables that has an error of 2.2%.
+// of fixed sizes of the classes, within 10%: over 400 tables that has an error of 3.5%.
 func TestMeasureSE(t *testing.T) {
-	const n, positive, tables = 60, 20, 1000
+	const n, positive, tables = 60, 20, 400
 	for _, text := range []string{"auc", "balanced"} {
 		m := testutil.Must(calibration.ParseMeasure(text))(t)
 		rng := rand.New(rand.NewPCG(3, 2))
@@ -102,7 +102,7 @@ func TestMeasureSE(t *testing.T) {
 			values = append(values, stat.Mean(each, nil))
 			squares = append(squares, math.Pow(m.SE(each, y, nil, nil), 2))
 		}
-		if se, sd := math.Sqrt(stat.Mean(squares, nil)), stat.StdDev(values, nil); math.Abs(se/sd-1) > 0.07 {
+		if se, sd := math.Sqrt(stat.Mean(squares, nil)), stat.StdDev(values, nil); math.Abs(se/sd-1) > 0.1 {
 			t.Errorf("%v: a standard error of %v where the measure varies by %v", m, se, sd)
 		}
 	}

@@ -52,7 +52,7 @@ func Percentage(to *float64) Reader {
 // Variance is a variance of noise: a number in squared units of the target, or a percentage of its variance.
 type Variance struct {
 	value   float64
-	percent bool
+	Percent bool // of the target's variance
 }
 
 var varianceRange = Range{From: 1e-100, To: 1e100}
@@ -71,7 +71,7 @@ func (v *Variance) Read(text string) (string, error) {
 
 // Of is the variance of the noise of targets with weights, nil for 1.
 func (v *Variance) Of(y, weights []float64) (float64, error) {
-	if !v.percent {
+	if !v.Percent {
 		return v.value, nil
 	}
 	variance := v.value / 100 * stat.PopVariance(y, weights)

@@ -220,8 +220,13 @@ func (s *Set) decide(opt Options) error {
 	}
 	s.Columns[0] = c.guessed()
 	const few, many, each = 10, 200, 20
-	count, n := len(c.values()), s.N()
-	switch {
+	different := map[float64]bool{}
+	for _, v := range c.Y {
+		if len(different) <= few {
+			different[v] = true
+		}
+	}
+	switch count, n := len(different), s.N(); {
 	case opt.As != Either || !s.AreNumbers() || !c.whole() || count < 3 || count > few:
 	case n >= many && n >= each*count && !opt.TaskKnown:
 		return place{file: s.Name}.error(c.Name, fmt.Errorf("the targets of %d rows are %d whole numbers: "+

@@ -203,7 +203,7 @@ func (t *table) openText(f *source) (*rows, error) {
 	}
 	given := 0.0
 	if f.size > 0 {
-		r.left = func() float64 { return given * max(0, float64(f.size)/in.bytes-1) }
+		r.left = func() float64 { return given * max(0, f.textBytes()/in.bytes-1) }
 	}
 	r.each = func(add func([]cell, int) error) error {
 		texts, line, err := first, line, error(nil)

@@ -140,11 +140,13 @@ var formats = map[string]format{
 
 // source is an opened file or stream.
 type source struct {
-	name   string // as messages show it
-	format format
-	text   *bufio.Reader // decompressed; nil for .npz and .parquet
-	file   *os.File      // nil for a stream
-	size   int64         // of the file, 0 for a compressed text
+	name    string // as messages show it
+	format  format
+	file    *os.File // nil for a stream
+	size    int64    // of the file, 0 for a stream
+	raw     *bufio.Reader
+	text    *bufio.Reader // raw, decompressed; these are nil for .npz and .parquet
+	in, out counted       // bytes of raw, and of its decompression
 }
 
 // open opens a file or standard input and finds its format.
@@ -164,16 +166,15 @@ func open(path string, opt Options) (*source, error) {
 	if s.format == npzFormat || s.format == parquetFormat { // read from anywhere, not compressed
 		return s, nil
 	}
-	plain := bufio.NewReader(r)
-	r, err := decompressed(plain)
+	s.in.Reader = r
+	s.raw = bufio.NewReader(&s.in)
+	r, err := decompressed(s.raw)
 	if err != nil {
 		s.file.Close()
 		return nil, errorIn(s.name, "decompressing: %w", err)
 	}
-	if r != plain {
-		s.size = 0
-	}
-	s.text = newText(r)
+	s.out.Reader = r
+	s.text = newText(&s.out)
 	if s.format == eitherText {
 		s.format = tableFormat
 		if sample, _ := s.text.Peek(sampleBytes); isSparse(sample) {
@@ -181,6 +182,14 @@ func open(path string, opt Options) (*source, error) {
 		}
 	}
 	return s, nil
+}
+
+// textBytes estimates the size of the text, as if all were compressed like the beginning; 0 if unknown.
+func (s *source) textBytes() float64 {
+	if s.size == 0 || s.raw == nil {
+		return 0
+	}
+	return float64(s.size) * float64(s.out.bytes) / float64(s.in.bytes-s.raw.Buffered())
 }
 
 // openFile opens a file that exists and has a known extension.
@@ -203,6 +212,18 @@ func (s *source) openFile(path string) error {
 	s.size = info.Size()
 	s.file, err = os.Open(path)
 	return err
+}
+
+// counted counts the bytes that are read.
+type counted struct {
+	io.Reader
+	bytes int
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.bytes += n
+	return n, err
 }
 
 // decompressed undoes the compression that the first bytes indicate.
@@ -268,12 +289,7 @@ func (t *table) openRows(f *source) (*rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := arrayRows(a)
-		if f.size > 0 { // bounds what the header may say
-			held := float64(f.size) / float64(a.size*a.cols)
-			r.left = func() float64 { return min(float64(a.rows), held) - float64(t.rows) }
-		}
-		return r, nil
+		return arrayRows(f.textBytes, a), nil
 	case npzFormat:
 		return openArchive(f, t.opt, t.train == nil)
 	case parquetFormat:

@@ -71,21 +71,27 @@ func (a *array) row(i int, cells []cell) ([]cell, error) {
 }
 
 // arrayRows are the rows of arrays of equally many rows, side by side. Columns are named x1, x2, ...; NaN is
-// a missing value. Data after the last row are refused.
-func arrayRows(parts ...*array) *rows {
-	width := 0
+// a missing value. Data after the last row are refused. The bytes of the first array, 0 if unknown, bound what
+// its header may say.
+func arrayRows(bytes func() float64, parts ...*array) *rows {
+	x, width, given := parts[0], 0, 0.0
 	for _, a := range parts {
 		width += a.cols
 	}
-	each := func(add func([]cell, int) error) (err error) {
+	r := &rows{header: header{names: numbered("x", width), headless: true, unit: "row"}}
+	if bytes() > 0 {
+		r.left = func() float64 { return min(float64(x.rows), bytes()/float64(x.size*x.cols)) - given }
+	}
+	r.each = func(add func([]cell, int) error) (err error) {
 		cells := make([]cell, 0, width)
-		for i := range parts[0].rows {
+		for i := range x.rows {
 			cells = cells[:0]
 			for _, a := range parts {
 				if cells, err = a.row(i, cells); err != nil {
 					return err
 				}
 			}
+			given++
 			if err := add(cells, i+1); err != nil {
 				return err
 			}
@@ -97,7 +103,7 @@ func arrayRows(parts ...*array) *rows {
 		}
 		return nil
 	}
-	return &rows{header: header{names: numbered("x", width), headless: true, unit: "row"}, each: each}
+	return r
 }
 
 // openArchive reads the arrays X and y of an .npz archive. New inputs need no y.
@@ -106,6 +112,8 @@ func openArchive(f *source, opt Options, training bool) (*rows, error) {
 	if err != nil {
 		return nil, errors.New("not a NumPy archive (.npz)")
 	}
+	const mostExpanded = 1032 // times by deflate
+	bytes := 0.0
 	found, names := map[string]*array{}, []string{}
 	for _, member := range archive.File {
 		name := strings.ToLower(strings.TrimSuffix(member.Name, ".npy"))
@@ -116,23 +124,26 @@ func openArchive(f *source, opt Options, training bool) (*rows, error) {
 		if err == nil {
 			found[name], err = openArray(r, opt)
 		}
+		if name == "x" {
+			bytes = min(float64(member.UncompressedSize64), mostExpanded*float64(member.CompressedSize64))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("array %s: %w", quote(name), err)
 		}
 	}
-	x, y := found["x"], found["y"]
+	x, y, size := found["x"], found["y"], func() float64 { return bytes }
 	switch {
 	case x == nil:
 		return nil, fmt.Errorf("no array X among %s: np.savez(file, X=X, y=y) writes it", listTexts(names))
 	case y == nil && training:
 		return nil, errors.New("the archive has no array y: np.savez(file, X=X, y=y) writes both")
 	case y == nil:
-		return arrayRows(x), nil
+		return arrayRows(size, x), nil
 	case y.rows != x.rows || y.cols != 1:
 		return nil, fmt.Errorf("y has shape (%d, %d), X has %d rows: one target for each is needed", y.rows,
 			y.cols, x.rows)
 	}
-	return arrayRows(x, y), nil
+	return arrayRows(size, x, y), nil
 }
 
 // The fields of the header of a .npy file, a Python dictionary.

@@ -11,8 +11,8 @@ import (
 type Options struct {
 	// MaxBytes bounds the memory of the inputs while they are read; 0 means 2 GiB, or a third of the memory
 	// limit of the Go runtime (GOMEMLIMIT) if that is less. A dense matrix takes 8 bytes per entry; a sparse
-	// one 12 per nonzero entry and 16 per row and per feature; twice that while they are read if the number
-	// of rows is not known before, as in compressed files.
+	// one 12 per nonzero entry and 16 per row and per feature; twice that while they are read if nothing
+	// tells the number of rows before, as in standard input.
 	MaxBytes int64
 	// Stdin is read for the path "-"; nil means that "-" is refused.
 	Stdin io.Reader

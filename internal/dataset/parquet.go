@@ -46,7 +46,9 @@ func openParquet(f *source, opt Options) (*rows, error) {
 		index := nodes[k]
 		nodes = slices.Insert(slices.Delete(nodes, k, k+1), 0, index)
 	}
-	r := &rows{header: header{unit: "row", refused: map[string]string{}}}
+	number := int64(0) // of the last row that was read; the announced number is trusted only so far
+	r := &rows{header: header{unit: "row", refused: map[string]string{}},
+		left: func() float64 { return float64(min(file.NumRows()-number, 3*number)) }}
 	leaves := make([]leaf, len(file.Schema().Columns()))
 	for j, node := range nodes {
 		name := strings.TrimSuffix(node.Name(), pandasIndex)
@@ -61,7 +63,7 @@ func openParquet(f *source, opt Options) (*rows, error) {
 		}
 	}
 	r.each = func(add func([]cell, int) error) error {
-		cells, buffer, number := make([]cell, len(nodes)), make([]parquet.Row, 64), 0
+		cells, buffer := make([]cell, len(nodes)), make([]parquet.Row, 64)
 		for groups := parquet.MultiRowGroup(file.RowGroups()...).Rows(); ; {
 			n, err := groups.ReadRows(buffer)
 			for _, row := range buffer[:n] {
@@ -72,12 +74,12 @@ func openParquet(f *source, opt Options) (*rows, error) {
 					}
 				}
 				number++
-				if err := add(cells, number); err != nil {
+				if err := add(cells, int(number)); err != nil {
 					return err
 				}
 			}
 			switch {
-			case err == io.EOF && int64(number) != file.NumRows():
+			case err == io.EOF && number != file.NumRows():
 				return fmt.Errorf("%d rows, but the file announces %d", number, file.NumRows())
 			case err == io.EOF:
 				return nil

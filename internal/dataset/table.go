@@ -266,11 +266,11 @@ func (t *table) row(i int) []float64 { return t.cells[i*t.kept : (i+1)*t.kept] }
 // costs nothing until it is used: growing later would copy all cells.
 func (t *table) grow(left func() float64) {
 	t.copied = left == nil
-	const first = 64 // rows, by which left is estimated
+	const first = 1 << 16 // cells, by which left is estimated
 	switch {
 	case len(t.cells)+t.kept <= cap(t.cells):
 	case t.cells == nil:
-		t.cells = make([]float64, 0, first*t.kept)
+		t.cells = make([]float64, 0, first+t.kept)
 	case left != nil:
 		most := float64(t.opt.MaxBytes)/8 - float64(len(t.cells))
 		t.cells = slices.Grow(t.cells, t.kept+int(max(0, min(most, 1.05*left()*float64(t.kept)))))

@@ -258,6 +258,7 @@ func thin(s *Set, d int) *Set {
 // encoded are tables (as Go writes strings), options, features between slashes, inputs, targets and a note.
 const encoded = `
 sex,a,y\nm,1,2\nf,2,3\nm,3,4\n |  | sex=m/a | 1 1 0 2 1 3 | 2 3 4 | 0 is "f", 1 is "m"
+k,a,y\n\"\xfc,\",1,2\nf,2,3\n\"\xfc,\",3,4\n |  | k=ü,/a | 1 1 0 2 1 3 | 2 3 4 | 1 is "ü,"
 a,sp,y\n1,v,2\n2,u,3\n3,w,4\n |  | a/sp=u/sp=v/sp=w | 1 0 1 0 2 1 0 0 3 0 0 1 | 2 3 4 | an indicator for each
 a,t,y\n1,\"x, \"\"y\"\"\nz\",2\n2,w,3\n |  | a/t=x, \"y\"\nz | 1 1 2 0 | 2 3
 a,b,y\n1,2,3\n,2,3\n4,NA,3\n7,8,9\n1,1,?\n | missing=drop | a/b | 1 2 7 8 | 3 9 | 3 of 5 rows

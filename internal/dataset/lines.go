@@ -94,7 +94,9 @@ func newRecords(text io.Reader, separator byte, opt Options) *records {
 
 // next returns the trimmed cells of the next record, valid until the next call, and its first line.
 func (r *records) next() (cells []string, line int, err error) {
+	valid := false
 	if line, err = r.readText(); err == nil {
+		valid = utf8.Valid(r.text.Bytes())
 		cells, err = r.split()
 	}
 	if err == io.EOF {
@@ -104,7 +106,10 @@ func (r *records) next() (cells []string, line int, err error) {
 		return nil, 0, place{unit: "line", number: line}.error("", err)
 	}
 	for j, cell := range cells {
-		cells[j] = strings.TrimSpace(utf8Text(cell))
+		if !valid {
+			cell = utf8Text(cell)
+		}
+		cells[j] = strings.TrimSpace(cell)
 	}
 	r.width = len(cells)
 	return cells, line, nil

@@ -71,8 +71,8 @@ func (a *array) row(i int, cells []cell) ([]cell, error) {
 }
 
 // arrayRows are the rows of arrays of equally many rows, side by side. Columns are named x1, x2, ...; NaN is
-// a missing value. Data after the last row are refused. The bytes of the first array, 0 if unknown, bound what
-// its header may say.
+// a missing value. Data after the last row are refused. The bytes of the first array, 0 if unknown, bound
+// what its header may say.
 func arrayRows(bytes func() float64, parts ...*array) *rows {
 	x, width, given := parts[0], 0, 0.0
 	for _, a := range parts {

@@ -2,13 +2,10 @@ package bench
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"bootbench/fits"
 	"bootbench/internal/report"
-	"bootbench/resample"
-	"bootbench/train"
 )
 
 // judged is the accuracy of theory variances against a reference whose resamples
@@ -76,62 +73,6 @@ func TestAccuracyBounds(t *testing.T) {
 		if r := judged([]float64{1, 1}, reference); !r.EqualIsBound || r.EqualResamples != 0 ||
 			r.VarianceNoise != 0 || r.VarianceError != 0 {
 			t.Errorf("standard error %s: %+v", name, r)
-		}
-	}
-}
-
-// lottery predicts Gaussian numbers of the given standard deviations, whatever
-// it is trained on.
-type lottery struct {
-	rng *rand.Rand
-	sd  []float64
-}
-
-func (l lottery) Fit(_ train.Set, f []float64) error {
-	for i, sd := range l.sd {
-		f[i] = sd * l.rng.NormFloat64()
-	}
-	return nil
-}
-
-// TestAccuracyDrawn: with noise as retraining has it, 60 resamples of independent
-// sites, the theory's error comes out whether it is 30%, 15% or none. Squared, it
-// is a mean over 4000 sites, each of which scatters by about 2 (noise^2 + own
-// noise) with noise^2 = 2/59: 0.003 at most for the mean. The noise is estimated
-// low by a share of 3/60, or 0.002. Taken relative to the reference, none would
-// come out as 8.6%.
-func TestAccuracyDrawn(t *testing.T) {
-	const sites, resamples = 4000, 60
-	rng := rand.New(rand.NewPCG(20, 1))
-	draw := lottery{rng, make([]float64, sites)}
-	variance := make([]float64, sites)
-	for i := range variance {
-		variance[i] = math.Exp(2 * rng.NormFloat64())
-		draw.sd[i] = math.Sqrt(variance[i])
-	}
-	problem := fits.Problem{Y: make([]float64, sites),
-		Plan: resample.Resamples{Scheme: resample.Poisson{Ratio: 1}, Y: make([]float64, sites)}}
-	reference, err := fits.Run(t.Context(), problem,
-		fits.Single(func() (train.Trainer, error) { return draw, nil }),
-		fits.Settings{Resamples: resamples, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, own := range []float64{0, 0.15, 0.3} {
-		theory := make([]float64, sites)
-		for i, v := range variance {
-			half := own / 2 * float64(2*(i%2)-1) // so that theory - v is -own or own times their mean
-			theory[i] = v * (1 + half) / (1 - half)
-		}
-		r := judged(theory, reference)
-		off := r.VarianceError*r.VarianceError - own*own
-		if r.EqualIsBound && own > 0 || math.Abs(off) > 0.006 {
-			t.Errorf("error %v, want %v: %+v", r.VarianceError, own, r)
-		}
-		// var(s^2) = 2 v^2/(R-1) for Gaussian numbers.
-		if want := math.Sqrt(2.0/(resamples-1)) *
-			math.Sqrt(1+own*own/4); math.Abs(r.VarianceNoise-want) > 0.06*want {
-			t.Errorf("noise %v, want %v", r.VarianceNoise, want)
 		}
 	}
 }

@@ -159,38 +159,6 @@ func TestHandComputedValues(t *testing.T) {
 	}
 }
 
-// With M = 60 inputs the eigenvalues of a true covariance may round below zero
-// by at most M units in the last place of the largest. The test first shows
-// that it would see a function that is no covariance: the distance itself.
-func TestGramIsPositiveSemidefinite(t *testing.T) {
-	const m, d = 60, 3
-	x := gaussian(rand.New(rand.NewPCG(1, 4)), m, d)
-	lowest := func(k func(i, j int) float64) float64 {
-		a := mat.NewSymDense(m, nil)
-		for i := 0; i < m; i++ {
-			for j := i; j < m; j++ {
-				a.SetSym(i, j, k(i, j))
-			}
-		}
-		var e mat.EigenSym
-		if !e.Factorize(a, false) {
-			t.Fatal("no eigenvalues")
-		}
-		w := e.Values(nil)
-		return w[0] / w[m-1]
-	}
-	points := scaling{make([]float64, d), []float64{1}}.points(dense(x), true)
-	if got := lowest(func(i, j int) float64 { return points.squaredDistance(points, i, j) }); got > -0.1 {
-		t.Fatalf("the distance passes for a covariance: %v", got)
-	}
-	for name, s := range specs(d) {
-		s.Jitter = 0
-		if got := lowest(mustGram(t, s, x).At); got < -m*2.3e-16 {
-			t.Errorf("%s: lowest eigenvalue %v of the largest", name, got)
-		}
-	}
-}
-
 // Inputs near 1e6 at distances of 1e-9: the products of uncentred inputs would
 // give squared distances wrong by 1e-4. Differences are taken of the numbers
 // as stored, so they agree with the plain version to rounding; matern12 shows

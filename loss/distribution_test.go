@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/integrate/quad"
-
-	"pgregory.net/rapid"
 )
 
 // integral is the integral of f over [a, b] by 30-point Gauss-Legendre panels
@@ -114,33 +112,6 @@ func TestLawAgainstQuadrature(t *testing.T) {
 				t.Errorf("%s: density(%g) = %g, slope of the mass %g", name, x, got, want)
 			}
 		}
-	}
-}
-
-// TestLawProperties: the distribution function rises, masses add up, and
-// Quantile inverts it, atoms included.
-func TestLawProperties(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the run without -short has it")
-	}
-	for name, law := range testLaws() {
-		rapid.Check(t, func(t *rapid.T) {
-			a := rapid.Float64Range(-4, 8).Draw(t, "a")
-			b := a + rapid.Float64Range(0, 4).Draw(t, "width")
-			c := b + rapid.Float64Range(0, 4).Draw(t, "width")
-			if law.CDF(b) < law.CDF(a)-1e-15 {
-				t.Fatalf("%s: CDF falls between %g and %g", name, a, b)
-			}
-			if math.Abs(law.Prob(a, b)+law.Prob(b, c)-law.Prob(a, c)) > 1e-14 {
-				t.Fatalf("%s: masses do not add up at %g, %g, %g", name, a, b, c)
-			}
-			q := rapid.Float64Range(1e-9, 1-1e-9).Draw(t, "q")
-			x := law.Quantile(q)
-			if law.CDF(x) < q-1e-15 || law.CDF(x-1e-9) >= q+1e-15 {
-				t.Fatalf("%s: quantile(%g) = %g, CDF there %g, before %g",
-					name, q, x, law.CDF(x), law.CDF(x-1e-9))
-			}
-		})
 	}
 }
 

@@ -126,21 +126,6 @@ func TestHingeDigits(t *testing.T) {
 	}
 }
 
-// TestAlwaysThere: where the resample nearly always holds the example, the
-// variance that is left comes from its absence, and shrinks with its
-// probability.
-func TestAlwaysThere(t *testing.T) {
-	for _, l := range []Loss{HardMargin{}, Hinge{C: 1e9}} {
-		site := margin(t, l, []float64{-1}, resample.Poisson{Ratio: 100})
-		far := math.Nextafter(0x1p20-0.3, 0) // far + 1 has no such last digit
-		m := site.Moments(Cavity{1, far, 1})
-		absent := math.Exp(-100)
-		relative(t, "keep", m.Response, absent, 1e-13)
-		relative(t, "variance", m.Var, absent*((far+1)*(far+1)+1), 1e-13)
-		relative(t, "mean", m.Mean, -1, 0)
-	}
-}
-
 // TestNoCavityVariance: at V_c = 0 the moments are the ones of f_k(m_c) over the
 // counts, and the limit of small V_c, also with the cavity mean on the margin.
 func TestNoCavityVariance(t *testing.T) {

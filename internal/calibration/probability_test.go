@@ -91,25 +91,6 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// TestCrossFit: the cross-fitted log loss and Brier score are the ones of new examples within three standard
-// errors.
-func TestCrossFit(t *testing.T) {
-	p := func(f float64) float64 { return sigmoid(2 * f) }
-	field, label := draw(2000, 6, p)
-	fit := testutil.Must(calibration.FitLogistic(field, label, nil))(t)
-	fresh, known := draw(20000, 7, p)
-	probability := make([]float64, len(fresh))
-	for i, f := range fresh {
-		probability[i] = fit.Probability(f)
-	}
-	inside, square := calibration.Judge(calibration.CrossFit(field, label, nil), label, nil)
-	outside, fresher := calibration.Judge(probability, known, nil)
-	// sd of a log loss about 0.4, over 2000^1/2
-	if math.Abs(inside-outside) > 0.03 || math.Abs(square-fresher) > 0.01 {
-		t.Errorf("%g and %g cross-fitted, %g and %g of new examples", inside, square, outside, fresher)
-	}
-}
-
 // TestCrossFitOfFewRows: over many tables of 50 rows the cross-fitted log loss and the share of wrong
 // labels are those that the curve of all rows has on new rows, within three standard errors and 0.01 for
 // the rows that each curve lacks, also where fields tell nothing.

@@ -8,12 +8,10 @@ import (
 
 	"bootbench/internal/testutil"
 	"bootbench/internal/testutil/problems"
-	"bootbench/kernel"
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/train"
 	"bootbench/train/erm"
-	"bootbench/train/svm"
 )
 
 func trainWithBias(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set) *erm.Result {
@@ -47,21 +45,6 @@ func TestBiasIsLimit(t *testing.T) {
 				return mustTrain(t, k, l, p, train.Settings{Tolerance: 1e-11}).F
 			}), 3e-5)
 		}
-	}
-}
-
-// TestMargins: the hinge loss trained here and by package svm, whose equality constraint is built in, with a
-// bias and without, on resamples of an embedded set.
-func TestMargins(t *testing.T) {
-	k, y, site := problems.Embedded(t, "sonar", kernel.Spec{Gamma: 0.5})
-	rng, w := rand.New(rand.NewPCG(32, 1)), make([]float64, len(y))
-	margins := svm.NewTrainer(testutil.Must(svm.NewRows(k))(t))
-	for trial := range 6 {
-		bootstrap(rng, w)
-		set := train.Set{Y: y, Site: site, Weight: w, Bias: trial%2 == 0}
-		r := testutil.Must(trainOnce(k, loss.Hinge{C: 1}, set, train.Settings{Tolerance: 1e-12}))(t)
-		want := testutil.Must(margins.Train(set, train.Settings{Tolerance: 1e-9}))(t)
-		near(t, "predictor", append(r.F, r.Bias), append(want.F, want.Bias), 1e-6)
 	}
 }
 

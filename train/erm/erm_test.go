@@ -121,21 +121,9 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// TestAbsent: an example of weight 0 counts as absent, and one of weight 2 as two.
-func TestAbsent(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 6))
-	for _, l := range losses() {
-		k, p := small(rng, 8, 20, 0.1)
-		var q train.Set
-		for i, w := range p.Weight {
-			for range int(w) {
-				q.Y, q.Site, q.Weight = append(q.Y, p.Y[i]), append(q.Site, p.Site[i]), append(q.Weight, 1)
-			}
-		}
-		near(t, l.Name(), mustTrain(t, k, l, p, train.Settings{}).F,
-			mustTrain(t, k, l, q, train.Settings{}).F, 1e-6)
-	}
-	k, p := small(rng, 4, 6, 0.1)
+// TestNothing: without an example of a weight the predictor is 0.
+func TestNothing(t *testing.T) {
+	k, p := small(rand.New(rand.NewPCG(6, 6)), 4, 6, 0.1)
 	clear(p.Weight)
 	r := mustTrain(t, k, loss.Logistic{C: 1}, p, train.Settings{})
 	near(t, "nothing to train on", append(r.F, r.Weight...), make([]float64, 8), 0)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/testutil"
@@ -110,58 +109,6 @@ func TestEPIndependent(t *testing.T) {
 		}
 		near(t, l.Name(), r.F, want[:], 1e-7)
 	}
-}
-
-// TestEPCube: on three sites the posterior mean is a sum over a cube in the whitened coordinates f = R z, K =
-// R R'. Expectation propagation is an approximation: on these problems its error is at most 0.4% of the prior
-// standard deviation (measured); the posterior mode's is ten times as large.
-func TestEPCube(t *testing.T) {
-	for _, l := range densities() {
-		rng := rand.New(rand.NewPCG(22, 2))
-		const v = 4
-		k, set := plane(rng, 3, v), examples(rng, 3, 6, true)
-		r, worst := mustFit(t, k, l, set), 0.0
-		for i, want := range cube(t, k, l, set) {
-			worst = max(worst, math.Abs(r.F[i]-want)/math.Sqrt(v))
-		}
-		if !(worst <= 0.004) {
-			t.Errorf("%s: mean off by %g prior standard deviations", l.Name(), worst)
-		}
-	}
-}
-
-// logs is log of the likelihood of all examples at f.
-func logs(l density, set train.Set, f []float64) float64 {
-	v := 0.0
-	for j, w := range set.Weight {
-		if w > 0 {
-			v += w * l.log(f[set.Site[j]], set.Y[j])
-		}
-	}
-	return v
-}
-
-// cube is the posterior mean on three sites, over 61^3 points within 6 prior standard deviations.
-func cube(t *testing.T, k *linalg.Sym, l density, set train.Set) []float64 {
-	var factor mat.Cholesky
-	if !factor.Factorize(whole(k)) {
-		t.Fatal("K has no factor")
-	}
-	var root mat.TriDense
-	factor.LTo(&root)
-	mean, mass := make([]float64, 3), 0.0
-	const step = 6.0 / 30
-	for at := range 61 * 61 * 61 {
-		z := mat.NewVecDense(3, []float64{float64(at%61-30) * step, float64(at/61%61-30) * step,
-			float64(at/61/61-30) * step})
-		var f mat.VecDense
-		f.MulVec(&root, z)
-		p := math.Exp(logs(l, set, f.RawVector().Data) - mat.Dot(z, z)/2)
-		mass += p
-		floats.AddScaled(mean, p, f.RawVector().Data)
-	}
-	floats.Scale(1/mass, mean)
-	return mean
 }
 
 // TestEPFixedPoint: the answer is a fixed point on larger problems. S = (I + K T)^-1 K is recomputed from the

@@ -148,44 +148,6 @@ func fixedProblem(box float64) (*linalg.Sym, train.Set) {
 
 var fine = train.Settings{Tolerance: 1e-9}
 
-// TestRepeatedExamples: k copies of an example on its site are one with box k C under a soft margin, and one
-// with box +Inf under a hard one; the copies carry equal shares. On another site with the same row of K, a
-// copy makes K singular and does not change f.
-func TestRepeatedExamples(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 7))
-	for _, box := range []float64{hard, 0.7} {
-		k, p := fixedProblem(box)
-		m := len(p.Y)
-		merged := problem(p.Y, nil, make([]float64, m))
-		many := train.Set{}
-		copies := make([]int, m)
-		for s, y := range p.Y {
-			copies[s] = rng.IntN(4)
-			for range copies[s] {
-				many.Y, many.Site, many.Weight = append(many.Y, y), append(many.Site, s),
-					append(many.Weight, box)
-				merged.Weight[s] += box
-			}
-		}
-		one := mustTrain(t, k, merged, fine)
-		all := mustTrain(t, k, many, fine)
-		near(t, "f", all.F, one.F, 1e-7)
-		for i, s := range many.Site {
-			if d := all.Alpha[i]*float64(copies[s]) - one.Alpha[s]; d > 1e-7 || d < -1e-7 {
-				t.Fatalf("copy %d carries %v of %v in %d copies", i, all.Alpha[i], one.Alpha[s], copies[s])
-			}
-		}
-
-		kn := symmetric(len(many.Y), func(i, j int) float64 { return k.At(many.Site[i], many.Site[j]) })
-		separate := mustTrain(t, kn, problem(many.Y, nil, many.Weight), fine)
-		for i, s := range many.Site {
-			if d := separate.F[i] - one.F[s]; d > 1e-7 || d < -1e-7 {
-				t.Fatalf("f on the site of copy %d is %v, want %v", i, separate.F[i], one.F[s])
-			}
-		}
-	}
-}
-
 // TestReuse: a Trainer gives for each training set what a new one gives, to the last bit, whatever it trained
 // before, and so does another one on its kernel matrix.
 func TestReuse(t *testing.T) {

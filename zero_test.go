@@ -60,6 +60,7 @@ var publicFunctions = []any{
 	linalg.NewCSR, linalg.NewMatrix, linalg.NewPredictor, linalg.NewProduct32, linalg.NewResponse,
 	linalg.NewSym, linalg.PaddedStride,
 	linalg.Parallel, linalg.PivotedCholesky, linalg.RankThatFits, linalg.Reserve, linalg.Responses,
+	linalg.RoughEngine,
 	linalg.Room, linalg.Row, linalg.Share, linalg.SideBySide, linalg.SymBytes, linalg.SymFromDense,
 	linalg.SymOf, linalg.WithBias, linalg.ZeroSym,
 	loss.About, loss.Balanced, loss.ByName, loss.Drawn, loss.FromPiecewise, loss.FromSmooth, loss.Names,

@@ -17,7 +17,7 @@ import (
 const BlockSize = 64
 
 // SizeOfBlock is the number for the given sites: large blocks of 10^5 sites would take gigabytes.
-func SizeOfBlock(sites int) int { return max(8, min(BlockSize, BlockSize<<15/max(1, sites))) }
+func SizeOfBlock(sites int) int { return max(8, min(BlockSize, BlockSize<<16/max(1, sites))) }
 
 // Fit is one weighted training set with its predictions.
 type Fit struct {

@@ -109,7 +109,9 @@ func NewBlocks(theory Theory, p BlockProblem, extra blas64.General, newExact fun
 
 // Wide reports whether one block at a time is trained, in parallel inside: of many sites several would take
 // gigabytes. A product with a dense G runs on one thread.
-func Wide(sites int, dense bool) bool { return !dense && SizeOfBlock(sites) < BlockSize }
+func Wide(sites int, dense bool) bool { return !dense && sites > wideSites }
+
+const wideSites = 1 << 15
 
 // BlockBytes is the memory of blocks of that many fits in single precision, one per worker.
 func BlockBytes(workers, sites, fits int) int64 {

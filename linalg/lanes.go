@@ -3,6 +3,7 @@ package linalg
 import (
 	"runtime"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/blas"
@@ -18,6 +19,9 @@ type lane struct {
 	work, twin blas64.General // blocks of R', rank x siteBlock
 	list       []int          // of sites in such a block
 	sum        blas64.General // rank x rank: its part of a sum over the sites, see lanes.gram
+
+	single                bool // the work is in single precision
+	work32, twin32, sum32 blas32.General
 }
 
 type lanes []lane
@@ -52,6 +56,18 @@ func newLanes(n, r int) lanes {
 	return l
 }
 
+// setSingle makes the lanes work in single precision, block by block, or not: sums over blocks, and results,
+// are in double precision.
+func (l lanes) setSingle(single bool) {
+	for i := range l {
+		if l[i].single = single; single && l[i].sum32.Rows == 0 {
+			r, width := l[i].work.Rows, l[i].work.Cols
+			l[i].work32, l[i].twin32 = newGeneral32(r, width), newGeneral32(r, width)
+			l[i].sum32 = newGeneral32(r, r)
+		}
+	}
+}
+
 // SideBySide calls f for parts of the numbers below n, in one goroutine per thread, each with BLAS on one
 // thread.
 func SideBySide(n int, f func(first, last int)) {
@@ -80,6 +96,7 @@ func (l lanes) eachBlock(n int, f func(l lane, first, last int)) {
 		for ; first < last; first += width {
 			end, cut := min(last, first+width), l[at]
 			cut.work, cut.twin = core.Cols(cut.work, 0, end-first), core.Cols(cut.twin, 0, end-first)
+			cut.work32.Cols, cut.twin32.Cols = end-first, end-first
 			f(cut, first, end)
 		}
 	})

@@ -43,6 +43,38 @@ func TestLanes(t *testing.T) {
 	}
 }
 
+// TestRough: in single precision chi, b and the product with G o G err by a few roundings of it, which the
+// product multiplies by up to 1/b^2; where that is too much, the engine is in double precision.
+func TestRough(t *testing.T) {
+	if _, fast := blas.Bound().(blas.Single); !fast {
+		t.Skip("no single precision")
+	}
+	const n = 2000
+	rng := rand.New(rand.NewPCG(18, 4))
+	k := mustFactorise(t, newRandomPoints(n, rng), RankOptions{MaxRank: 60})
+	d, x := drawSites(n, siteRegimes["even"], rng), normals(n, rng)
+	for _, scale := range []float64{0.1, 10, 1e6} {
+		floats.Scale(scale, d)
+		answers := func(e *lowRankEngine) (all [][]float64) {
+			e.solved.Data = nil
+			testutil.Check(t, e.Factorize(d))
+			image := make([]float64, n)
+			e.MulVecSquaredOffDiag(image, x)
+			return [][]float64{e.chi, e.b, image}
+		}
+		rough := newLowRankEngine(k, false)
+		rough.rough = true
+		got, want := answers(rough), answers(newLowRankEngine(k, false))
+		least := slices.Min(want[1])
+		for c := range want {
+			off := floats.Distance(got[c], want[c], math.Inf(1)) / floats.Norm(want[c], math.Inf(1))
+			if single := least > leastRough; !(off <= 1e-5) || single != (off > 1e-12) {
+				t.Errorf("d times %g, least b %.1e: answer %d is off by %.1e", scale, least, c, off)
+			}
+		}
+	}
+}
+
 // onThreads runs f with so many threads of Go and of BLAS.
 func onThreads(threads int, f func() [][]float64) [][]float64 {
 	procs, before := runtime.GOMAXPROCS(threads), blas.Bound().Threads()

@@ -1,6 +1,8 @@
 package linalg
 
 import (
+	"sync"
+
 	gblas "gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -109,8 +111,14 @@ func NewProduct32(e Engine) Product32 {
 			}
 		}
 	}
+	var rooms sync.Pool // of pairs of matrices
 	return func(dst, x blas32.General) {
-		in, out := newGeneral(x.Rows, x.Cols), newGeneral(x.Rows, x.Cols)
+		room, _ := rooms.Get().(*[2]blas64.General)
+		if room == nil || room[0].Rows < x.Rows {
+			room = &[2]blas64.General{newGeneral(x.Rows, x.Cols), newGeneral(x.Rows, x.Cols)}
+		}
+		defer rooms.Put(room)
+		in, out := core.Rows(room[0], 0, x.Rows), core.Rows(room[1], 0, x.Rows)
 		core.Parallel(x.Rows, func(r int) { convert(core.Row(in, r), x.Data[r*x.Stride:]) })
 		e.MulOffDiag(out, in)
 		core.Parallel(x.Rows, func(r int) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	gblas "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
@@ -42,6 +43,18 @@ func LowerGram(c, a blas64.General) {
 	}
 }
 
+// addGram32 is addGram of a matrix in single precision, whose own gram goes through sum.
+func addGram32(c blas64.General, alpha float64, a, sum blas32.General) {
+	blas32.Syrk(gblas.NoTrans, 1, a, 0, blas32.Symmetric{Uplo: gblas.Lower, N: sum.Rows, Stride: sum.Stride,
+		Data: sum.Data})
+	for q := range c.Rows {
+		row := core.Row(c, q)[:q+1]
+		for i, v := range sum.Data[q*sum.Stride:][:q+1] {
+			row[i] += alpha * float64(v)
+		}
+	}
+}
+
 // mulLower overwrites a (r x n) with the product of the lower triangle of c (r x r) and a.
 func mulLower(c, a blas64.General) {
 	if a.Cols > 0 && c.Rows > 0 {
@@ -51,20 +64,27 @@ func mulLower(c, a blas64.General) {
 
 // addProducts adds the inner products of the columns of a and b to sums, four rows at a time.
 func addProducts(sums []float64, a, b blas64.General) {
-	q := 0
-	for ; q+4 <= a.Rows; q += 4 {
-		a0, a1, a2, a3 := core.Row(a, q), core.Row(a, q+1), core.Row(a, q+2), core.Row(a, q+3)
-		b0, b1, b2, b3 := core.Row(b, q), core.Row(b, q+1), core.Row(b, q+2), core.Row(b, q+3)
-		a1, a2, a3, b0, b1, b2, b3 = a1[:len(a0)], a2[:len(a0)], a3[:len(a0)], b0[:len(a0)], b1[:len(a0)],
-			b2[:len(a0)], b3[:len(a0)]
+	addRowProducts(sums, a.Rows, a.Data, a.Stride, b.Data, b.Stride)
+}
+
+func addProducts32(sums []float64, a, b blas32.General) {
+	addRowProducts(sums, a.Rows, a.Data, a.Stride, b.Data, b.Stride)
+}
+
+func addRowProducts[T number](sums []float64, rows int, a []T, aStride int, b []T, bStride int) {
+	n, q := len(sums), 0
+	for ; q+4 <= rows; q += 4 {
+		at, bt := a[q*aStride:], b[q*bStride:]
+		a0, a1, a2, a3 := at[:n], at[aStride:][:n], at[2*aStride:][:n], at[3*aStride:][:n]
+		b0, b1, b2, b3 := bt[:n], bt[bStride:][:n], bt[2*bStride:][:n], bt[3*bStride:][:n]
 		for i, v := range a0 {
-			sums[i] += v*b0[i] + a1[i]*b1[i] + (a2[i]*b2[i] + a3[i]*b3[i])
+			sums[i] += float64(v*b0[i] + a1[i]*b1[i] + (a2[i]*b2[i] + a3[i]*b3[i]))
 		}
 	}
-	for ; q < a.Rows; q++ {
-		other := core.Row(b, q)
-		for i, v := range core.Row(a, q) {
-			sums[i] += v * other[i]
+	for ; q < rows; q++ {
+		other := b[q*bStride:][:n]
+		for i, v := range a[q*aStride:][:n] {
+			sums[i] += float64(v * other[i])
 		}
 	}
 }
@@ -154,6 +174,18 @@ func (l lane) addSites(sign float64, sites []int, m []blas64.General, root []flo
 	if len(sites) == 0 {
 		return
 	}
+	if l.single {
+		picked := l.work32
+		picked.Cols = len(sites)
+		eachPanelRow(m, first, last, func(q int, row []float64) {
+			to := picked.Data[q*picked.Stride:][:len(sites)]
+			for c, i := range sites {
+				to[c] = float32(row[i-first] * root[i])
+			}
+		})
+		addGram32(l.sum, sign, picked, l.sum32)
+		return
+	}
 	picked := core.Cols(l.work, 0, len(sites))
 	eachPanelRow(m, first, last, func(q int, row []float64) {
 		to := core.Row(picked, q)
@@ -177,7 +209,15 @@ func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 		clear(row[q+1:])
 	}
 	clear(dst)
+	narrow := narrowLower(a)
 	l.eachBlock(len(dst), func(l lane, first, last int) {
+		if l.single {
+			copyBlock32(l.work32, m, first, last)
+			copy(l.twin32.Data, l.work32.Data)
+			blas32.Trmm(gblas.Left, gblas.NoTrans, 1, narrow, l.twin32)
+			addProducts32(dst[first:last], l.work32, l.twin32)
+			return
+		}
 		copyBlock(l.work, m, first, last)
 		copyBlock(l.twin, []blas64.General{l.work}, 0, last-first)
 		mulLower(a, l.twin)
@@ -190,7 +230,14 @@ func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 // and L R' to kept unless that is empty.
 func (l lanes) norms(dst []float64, m []blas64.General, lower, kept blas64.General) {
 	clear(dst)
+	narrow := narrowLower(lower)
 	l.eachBlock(len(dst), func(l lane, first, last int) {
+		if l.single {
+			copyBlock32(l.work32, m, first, last)
+			blas32.Trmm(gblas.Left, gblas.NoTrans, 1, narrow, l.work32)
+			addProducts32(dst[first:last], l.work32, l.work32)
+			return
+		}
 		solved := l.work
 		if len(kept.Data) > 0 {
 			solved = core.Cols(kept, first, last)
@@ -204,6 +251,22 @@ func (l lanes) norms(dst []float64, m []blas64.General, lower, kept blas64.Gener
 // copyBlock copies R' at sites first to last-1 into dst.
 func copyBlock(dst blas64.General, m []blas64.General, first, last int) {
 	eachPanelRow(m, first, last, func(q int, row []float64) { copy(core.Row(dst, q), row) })
+}
+
+func copyBlock32(dst blas32.General, m []blas64.General, first, last int) {
+	eachPanelRow(m, first, last, func(q int, row []float64) {
+		convert(dst.Data[q*dst.Stride:][:len(row)], row)
+	})
+}
+
+// narrowLower is the lower triangle of a matrix in single precision.
+func narrowLower(a blas64.General) blas32.Triangular {
+	t := newGeneral32(a.Rows, a.Rows)
+	for q := range a.Rows {
+		convert(t.Data[q*t.Stride:][:q+1], core.Row(a, q))
+	}
+	return blas32.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: t.Rows, Stride: t.Stride,
+		Data: t.Data}
 }
 
 // eachPanelRow calls f for the rows of panels, at sites first to last-1.

@@ -62,7 +62,7 @@ func chooseRank(ctx context.Context, m *Model, most int) (*linalg.LowRankPlusDia
 	}
 	n := m.Sites()
 	c := &rankChoice{times: n / sampleSites, goal: nearGoal * m.rankGoal()}
-	c.settings.Tolerance = min(mostRough, m.rankGoal()/10)
+	c.settings.Tolerance, c.settings.Engine = min(mostRough, m.rankGoal()/10), linalg.RoughEngine
 	limit := linalg.RankOptions{Offset: m.Spec.Kernel.Constant}
 	highest := min(cmp.Or(most, n), linalg.RankThatFits(n, rankBytes(m)))
 	sites := rand.New(rand.NewPCG(sampleSeed, 0)).Perm(n)[:2*(n/c.times)]

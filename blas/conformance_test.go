@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // One suite for every backend of the binary. Results are checked by
@@ -258,4 +261,318 @@ func TestThreads(t *testing.T) {
 		}
 		b.SetThreads(before)
 	}
+}
+
+// smallOrders surround the tiles, of 4 or 8 rows and 12, 24 or 48 columns.
+var smallOrders = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 33, 47, 48, 49, 71,
+	72, 73, 95, 97, 145, 200}
+
+// gaussianTriangle is a smooth kernel matrix in an upper triangle, and site weights.
+func gaussianTriangle(n int, rng *rand.Rand) (k blas64.Symmetric, root []float64) {
+	k = blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n + 3, Data: make([]float64, n*(n+3))}
+	x := make([]float64, n)
+	root = make([]float64, n)
+	for i := range x {
+		x[i], root[i] = rng.NormFloat64(), math.Exp(rng.NormFloat64())
+	}
+	for i := range n {
+		for j := range n {
+			k.Data[i*k.Stride+j] = untouched
+			if j >= i {
+				k.Data[i*k.Stride+j] = math.Exp(-(x[i] - x[j]) * (x[i] - x[j]))
+			}
+		}
+	}
+	return k, root
+}
+
+// TestSmall: the kernels for small orders find what Potrf, Trtri and Lauum of gonum find in B, except
+// rounding, which its condition, below 1e5 here, multiplies; and write nothing else.
+func TestSmall(t *testing.T) {
+	for _, n := range smallOrders {
+		for _, single := range []bool{false, true} {
+			t.Run(fmt.Sprintf("n=%d/single=%t", n, single), func(t *testing.T) {
+				memory := make([]float64, SmallWork(n))
+				if len(memory) == 0 {
+					t.Skip("no such kernels")
+				}
+				for i := range memory {
+					memory[i] = math.NaN() // left behind by whoever
+				}
+				rng := rand.New(rand.NewPCG(uint64(n), 3))
+				k, root := gaussianTriangle(n, rng)
+				s := NewSmall(n, memory)
+				if minor := s.Invert(k, root, single); minor != 0 {
+					t.Fatalf("minor %d", minor)
+				}
+				checkSmall(t, s, k, root, map[bool]float64{false: 1e-11, true: 1e-2}[single])
+			})
+		}
+	}
+}
+
+func checkSmall(t *testing.T, s *Small, k blas64.Symmetric, root []float64, tol float64) {
+	n, plain := k.N, pureGo{}
+	lda := max(1, n)
+	b := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			b[i*n+j] = root[i] * root[j] * k.Data[j*k.Stride+i]
+		}
+		b[i*n+i]++
+	}
+	near := func(what string, i int, got, want, scale float64) {
+		t.Helper()
+		if !(math.Abs(got-want) <= tol*scale) {
+			t.Fatalf("%s of row %d is %g, want %g", what, i, got, want)
+		}
+	}
+	plain.Potrf(blas.Lower, n, b, lda)
+	for i := range n {
+		above := 0.0
+		for _, v := range b[i*n : i*n+i] {
+			above += v * v
+		}
+		near("pivot", i, s.Pivots[i], b[i*n+i], b[i*n+i])
+		near("sum above", i, s.Above[i], above, 1+above)
+	}
+	plain.Trtri(blas.Lower, n, b, lda)
+	for j := range n {
+		below := 0.0
+		for i := j + 1; i < n; i++ {
+			below += b[i*n+j] * b[i*n+j]
+		}
+		near("sum below", j, s.Below[j], below, 1)
+	}
+	plain.Lauum(blas.Lower, n, b, lda)
+	g := blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: n + 1, Data: make([]float64, n*(n+1))}
+	for i := range g.Data {
+		g.Data[i] = untouched
+	}
+	scale := make([]float64, n)
+	for i := range scale {
+		scale[i] = 1 + float64(i)
+	}
+	s.OffDiagonal(scale, g)
+	for i := range n {
+		for j := range n + 1 {
+			got := g.Data[i*g.Stride+j]
+			if j >= i {
+				near("outside", i, got, untouched, 0)
+				continue
+			}
+			near("element", i, got/scale[i]/scale[j], -b[i*n+j], 1)
+		}
+	}
+}
+
+// TestSmallMinor: a pivot that is not positive, or not a number, is named.
+func TestSmallMinor(t *testing.T) {
+	for _, n := range []int{1, 9, 40} {
+		memory := make([]float64, SmallWork(n))
+		if len(memory) == 0 {
+			t.Skip("no such kernels")
+		}
+		for _, bad := range []float64{-3, math.NaN(), math.Inf(1)} {
+			for _, single := range []bool{false, true} {
+				for at := range n {
+					k := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: make([]float64, n*n)}
+					root := make([]float64, n)
+					for i := range root {
+						root[i], k.Data[i*n+i] = 1, 1
+					}
+					k.Data[at*n+at] = bad
+					if minor := NewSmall(n, memory).Invert(k, root, single); minor != at+1 {
+						t.Fatalf("n = %d, %v at %d, single %t: minor %d", n, bad, at, single, minor)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPotrfOfNearlySingular factorises smooth kernels whose smallest eigenvalues are the jitter. What L L'
+// misses of A is rounding: a few units of the largest element, 1 plus the jitter, whatever the condition;
+// plain LAPACK leaves 2e-15, and 8e-7 in single precision at a condition of 3e7, half of the most that it can
+// carry. (Leaves applied by their inverse regardless of condition leave 5e-14, and call the matrix indefinite
+// at a jitter of 1e-13; leaves in float32 do so under the bound for float64.)
+func TestPotrfOfNearlySingular(t *testing.T) {
+	for _, b := range backends() {
+		bindFor(t, b)
+		check := func(n int, jitter, limit float64, factor func(a []float64) (l []float64, minor int)) {
+			t.Helper()
+			a := smoothKernel(n, jitter)
+			if l, minor := factor(a); minor != 0 {
+				t.Errorf("%s, n = %d, jitter %g: minor %d refused", b.Name(), n, jitter, minor)
+			} else if e := leftOver(a, l, n); e > limit {
+				t.Errorf("%s, n = %d, jitter %g: L L' is off by %g", b.Name(), n, jitter, e)
+			}
+		}
+		double := func(a []float64) ([]float64, int) {
+			l, n := slices.Clone(a), int(math.Sqrt(float64(len(a))))
+			return l, b.Potrf(blas.Lower, n, l, n)
+		}
+		for _, jitter := range []float64{1e-4, 1e-8, 1e-12} {
+			check(300, jitter, 2e-14, double)
+		}
+		check(610, 1e-12, 2e-14, double) // the large leaf: the hardest will do
+		if s, ok := b.(Single); ok {
+			check(300, 1e-5, 4e-6, func(a []float64) ([]float64, int) {
+				single, l := make([]float32, len(a)), make([]float64, len(a))
+				for i, v := range a {
+					single[i] = float32(v)
+					a[i] = float64(single[i])
+				}
+				minor := s.Potrf32(blas.Lower, 300, single, 300)
+				for i, v := range single {
+					l[i] = float64(v)
+				}
+				return l, minor
+			})
+		}
+	}
+}
+
+func smoothKernel(n int, jitter float64) []float64 {
+	rng := rand.New(rand.NewPCG(9, uint64(n)))
+	x, y, a := make([]float64, n), make([]float64, n), make([]float64, n*n)
+	for i := range n {
+		x[i], y[i] = rng.Float64(), rng.Float64()
+		for j := range i + 1 {
+			a[i*n+j] = math.Exp(-(x[i]-x[j])*(x[i]-x[j]) - (y[i]-y[j])*(y[i]-y[j]))
+		}
+		a[i*n+i] += jitter
+	}
+	return a
+}
+
+// leftOver is the largest element of A - L L' in the lower triangle.
+func leftOver(a, l []float64, n int) float64 {
+	worst := 0.0
+	for i := range n {
+		for j := range i + 1 {
+			rest := a[i*n+j]
+			for k, v := range l[j*n : j*n+j+1] {
+				rest -= l[i*n+k] * v
+			}
+			worst = math.Max(worst, math.Abs(rest))
+		}
+	}
+	return worst
+}
+
+// TestPotrfNamesMinorInAnyLeaf spoils one element, on the diagonal or beside it,
+// in turn in leaves of either size.
+func TestPotrfNamesMinorInAnyLeaf(t *testing.T) {
+	for _, b := range backends() {
+		for _, uplo := range []blas.Uplo{blas.Lower, blas.Upper} {
+			for _, n := range []int{200, 620} {
+				bindFor(t, b)
+				lda := n + 3
+				sound, _ := definite(n, lda, uplo, rand.New(rand.NewPCG(8, uint64(n))))
+				a := make([]float64, len(sound))
+				for _, bad := range []int{1, 31, 32, 63, 64, 65, n / 2, n - 1} {
+					for _, beside := range []int{0, 1} {
+						for _, v := range []float64{math.NaN(), math.Inf(1), 1e3} {
+							if beside == 0 && v > 0 {
+								v = -v
+							}
+							copy(a, sound)
+							if uplo == blas.Lower {
+								a[bad*lda+bad-beside] = v
+							} else {
+								a[(bad-beside)*lda+bad] = v
+							}
+							if minor := b.Potrf(uplo, n, a, lda); minor != bad+1 {
+								t.Errorf("%s, uplo %c, n = %d: %v in row %d, minor %d named",
+									b.Name(), uplo, n, v, bad+1, minor)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestConcurrentFactorisations runs inversions of different matrices side by side:
+// none may get at the scratch of another.
+func TestConcurrentFactorisations(t *testing.T) {
+	invert := func(b Backend, n int) []float64 {
+		a, _ := definite(n, n, blas.Lower, rand.New(rand.NewPCG(10, uint64(n))))
+		b.Potrf(blas.Lower, n, a, n)
+		b.Trtri(blas.Lower, n, a, n)
+		b.Lauum(blas.Lower, n, a, n)
+		return a
+	}
+	for _, b := range backends() {
+		bindFor(t, b)
+		orders := []int{70, 100, 130, 160, 190, 220}
+		together, wait := make([][]float64, len(orders)), sync.WaitGroup{}
+		for i, n := range orders {
+			wait.Add(1)
+			go func() {
+				defer wait.Done()
+				together[i] = invert(b, n)
+			}()
+		}
+		wait.Wait()
+		for i, n := range orders {
+			if e := farthest(together[i], invert(b, n)); e > tol {
+				t.Errorf("%s, n = %d: %g from the same work alone", b.Name(), n, e)
+			}
+		}
+	}
+}
+
+// TestSinglePrecision: the kernels in single precision do to a matrix what those
+// in double do, up to rounding of well-conditioned float32, and touch nothing
+// else. What is not positive definite or not invertible they name alike.
+func TestSinglePrecision(t *testing.T) {
+	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
+		s, ok := b.(Single)
+		if !ok {
+			t.Skip("no single precision")
+		}
+		rng := rand.New(rand.NewPCG(uint64(n), 7))
+		double, _ := definite(n, lda, uplo, rng)
+		single := make([]float32, len(double))
+		for i, v := range double {
+			single[i] = float32(v)
+		}
+		same := func(after string) {
+			t.Helper()
+			for i, v := range double {
+				if math.Abs(float64(single[i])-v) > 1e-5 && v != untouched ||
+					v == untouched && single[i] != untouched {
+					t.Fatalf("%s: %g in single precision, %g in double", after, single[i], v)
+				}
+			}
+		}
+		if b.Potrf(uplo, n, double, lda)+s.Potrf32(uplo, n, single, lda) != 0 {
+			t.Fatal("broke down")
+		}
+		same("potrf")
+		if b.Trtri(uplo, n, double, lda)+s.Trtri32(uplo, n, single, lda) != 0 {
+			t.Fatal("broke down")
+		}
+		same("trtri")
+		b.Lauum(uplo, n, double, lda)
+		s.Lauum32(uplo, n, single, lda)
+		same("lauum")
+		for _, bad := range []float32{-1, 0, float32(math.NaN())} {
+			if n < 2 {
+				continue
+			}
+			at := n / 2
+			a := make([]float32, len(single))
+			for i := range n {
+				a[i*lda+i] = 1
+			}
+			a[at*lda+at] = bad
+			if minor := s.Potrf32(uplo, n, a, lda); minor != at+1 {
+				t.Fatalf("pivot %v: minor %d, want %d", bad, minor, at+1)
+			}
+		}
+	})
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"bootbench/blas"
 	"bootbench/internal/testutil"
 	"bootbench/linalg"
 )
@@ -296,5 +298,82 @@ func expectError(t *testing.T, err error, part string) {
 	}
 	if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %q, expected one line with %q", err, part)
+	}
+}
+
+// gramPlain is Gram by the formulas, pair by pair: what the fast path must agree
+// with.
+func gramPlain(s Spec, x blas64.General) *linalg.Sym {
+	k := linalg.ZeroSym(x.Rows)
+	for i := 0; i < x.Rows; i++ {
+		for j := i; j < x.Rows; j++ {
+			k.Set(i, j, plain(s, row(x, i), row(x, j)))
+		}
+	}
+	k.AddDiag(s.Jitter)
+	return k
+}
+
+// plain is A k(x, z) + B by the formula of the kind.
+func plain(s Spec, x, z []float64) float64 {
+	s = s.WithDefaults(len(x))
+	product, r2 := 0.0, 0.0
+	for j := range x {
+		product += x[j] * z[j]
+		t := (x[j] - z[j]) / plainScale(s, j, len(x))
+		r2 += t * t
+	}
+	var k float64
+	r := math.Sqrt(r2)
+	switch s.Kind {
+	case RBF:
+		k = math.Exp(-r2 / 2)
+	case Matern12:
+		k = math.Exp(-r)
+	case Matern32:
+		k = (1 + math.Sqrt(3)*r) * math.Exp(-math.Sqrt(3)*r)
+	case Matern52:
+		k = (1 + math.Sqrt(5)*r + 5*r2/3) * math.Exp(-math.Sqrt(5)*r)
+	case RationalQuadratic:
+		k = math.Pow(1+r2/2, -1)
+	case Linear:
+		k = product
+	case Poly:
+		k = math.Pow(s.Gamma*product+s.Coef0, float64(s.Degree))
+	}
+	return s.Amplitude*k + s.Constant
+}
+
+// plainScale is the length scale of feature j out of d.
+func plainScale(s Spec, j, d int) float64 {
+	switch {
+	case len(s.LengthScale) == 1:
+		return s.LengthScale[0]
+	case len(s.LengthScale) > 1:
+		return s.LengthScale[j]
+	case s.Gamma > 0:
+		return 1 / math.Sqrt(2*s.Gamma)
+	}
+	return math.Sqrt(float64(d))
+}
+
+// BenchmarkGram times a kernel matrix over n inputs in 10 features: inner products, d n^2 flops, and one
+// map of each of n^2/2 of them. bytes is the memory of a matrix.
+func BenchmarkGram(b *testing.B) {
+	const d = 10
+	for _, n := range []int{250, 500, 1000, 2000, 4000} {
+		x := dense(gaussian(rand.New(rand.NewPCG(1, 1)), n, d))
+		for _, kind := range []Kind{RBF, Matern32, Linear, Poly} {
+			b.Run(fmt.Sprintf("kind=%v/backend=%s/n=%d", kind, blas.Bound().Name(), n), func(b *testing.B) {
+				in := mustPrepare(b, Spec{Kind: kind}, x)
+				for b.Loop() {
+					if _, err := in.Gram(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(8*float64(n)*float64(n), "bytes")
+				b.ReportMetric(d*float64(n)*float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
 	}
 }

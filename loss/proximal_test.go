@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"bootbench/internal/testutil"
 	"bootbench/loss/internal/counts"
 	"bootbench/resample"
-
-	"pgregory.net/rapid"
 )
 
 // proximals are the losses known by their maps, with targets they take.
@@ -432,6 +432,199 @@ func TestFarProx(t *testing.T) {
 					check(FromSmooth(logCosh{cost}), logCosh{cost}.Derivatives, cost, c, h, k)
 				}
 			}
+		}
+	}
+}
+
+// TestProxEach: the map of many sites is the map of each by itself (Proximal.Prox), to
+// rounding, for counts 0 to 5, fields on both sides of every bend and curvatures over
+// decades; and without a weight it is h.
+func TestProxEach(t *testing.T) {
+	losses := []Proximal{
+		Square{Noise: 0.3}, HardMargin{}, Hinge{C: 0.7}, SquaredHinge{C: 2}, Logistic{C: 3}, Logistic{C: 1e4},
+		EpsInsensitive{C: 0.5, Epsilon: 0.2}, EpsInsensitive{C: 0.5}, LeastAbsolute{C: 1.5},
+		Huber{C: 2, Epsilon: 0.4}, pinballLoss(0.3), FromSmooth(logCosh{2}),
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	const n = 2000
+	c, h, y, k, f := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n),
+		make([]float64, n)
+	for i := range n {
+		c[i], h[i], k[i] = math.Exp(6*rng.NormFloat64()), 3*rng.NormFloat64(), float64(rng.IntN(6))
+		y[i] = float64(2*rng.IntN(2) - 1)
+	}
+	for _, l := range losses {
+		ProxEach(l, f, c, h, y, k)
+		for i := range n {
+			want, _ := l.Prox(c[i], h[i], y[i:i+1], k[i:i+1])
+			if k[i] == 0 {
+				want = h[i]
+			}
+			if !(math.Abs(f[i]-want) <= 1e-12*(1+math.Abs(want)+math.Abs(h[i]))) {
+				t.Fatalf("%s: c %v, h %v, y %v, k %v: f is %v, want %v",
+					l.Name(), c[i], h[i], y[i], k[i], f[i], want)
+			}
+		}
+		near := append([]float64(nil), f...) // a good guess and a bad one do not matter
+		for i := range n {
+			if f[i] += 0.1; i%2 == 0 {
+				f[i] = 20 * rng.NormFloat64()
+			}
+		}
+		ProxEach(l, f, c, h, y, k)
+		for i := range n {
+			if !(math.Abs(f[i]-near[i]) <= 1e-12*(1+math.Abs(near[i])+math.Abs(h[i]))) {
+				t.Fatalf("%s: %v from a guess, %v without", l.Name(), f[i], near[i])
+			}
+		}
+		copy(f, h) // dst may be h
+		ProxEach(l, f, c, f, y, k)
+		if want, _ := l.Prox(c[0], h[0], y[:1],
+			k[:1]); math.Abs(f[0]-want) > 1e-12*(1+math.Abs(want)+math.Abs(h[0])) {
+			t.Errorf("%s in place: %v, want %v", l.Name(), f[0], want)
+		}
+	}
+}
+
+// TestTraits: the traits of the losses of the catalogue and of the test losses are what their values say. A
+// quadratic one quadruples where residuals double and change sign; values of a loss of degree d grow by 2^d
+// where predictions, targets and thresholds double; a margin loss is 0 from y f = 1 on and has slope -C y
+// before.
+func TestTraits(t *testing.T) {
+	for _, name := range Names() {
+		l := testutil.Must(ByName(name, Parameters{Noise: 0.7, C: 1.5, Epsilon: 0.25}))(t)
+		wide := testutil.Must(ByName(name, Parameters{Noise: 0.7, C: 1.5, Epsilon: 0.5}))(t)
+		is, about := TraitsOf(l), testutil.Must(About(name))(t)
+		quadratic, degree, margin := true, 0, about.Task == Classification
+		for d := 1; d <= 2; d++ {
+			if f := math.Exp2(float64(d)); about.Task != Classification &&
+				wide.Value(2, -4) == f*l.Value(1, -2) && wide.Value(0.25, 0.5) == f*l.Value(0.125, 0.25) {
+				degree = d
+			}
+		}
+		for _, f := range []float64{-3, -0.25, 0.1, 0.8, 1, 7} {
+			quadratic = quadratic && math.Abs(l.Value(1+2*f, 1)-4*l.Value(1-f, 1)) < 1e-12
+			slack := 0.0
+			if f < 1 {
+				slack = is.C * (1 - f)
+			}
+			margin = margin && math.Abs(l.Value(f, 1)-slack) < 1e-12 || margin && math.IsInf(slack, 1) &&
+				math.IsInf(l.Value(f, 1), 1)
+		}
+		_, proximal := l.(Proximal)
+		if is.Quadratic != quadratic || is.Degree != degree || is.Margin != margin || is.Steps ||
+			is.Dense != math.IsInf(is.C, 1) || (is.Proximal != nil) != proximal ||
+			is.Quadratic && is.Noise != 0.7 {
+			t.Errorf("%s: %+v, by its values quadratic %t, degree %d, margin %t, proximal %t", name, is,
+				quadratic, degree, margin, proximal)
+		}
+	}
+	for _, name := range TestNames() {
+		l := testutil.Must(TestByName(name))(t)
+		is, values := TraitsOf(l), map[float64]bool{}
+		for f := -3.0; f <= 3; f += 0.25 {
+			values[l.Value(f, 1)] = true
+		}
+		delete(values, 0)
+		delete(values, 0.5)
+		delete(values, 1)
+		if is.Steps != (len(values) == 0) || is.Quadratic != (l.Value(-7, 1) == 4*l.Value(-3, 1)) {
+			t.Errorf("%s: %+v", name, is)
+		}
+	}
+}
+
+// logCosh is the loss C log cosh(f-y), what a user of FromSmooth writes.
+type logCosh struct{ C float64 }
+
+func (logCosh) Name() string { return "log-cosh" }
+
+func (l logCosh) Value(f, y float64) float64 {
+	r := math.Abs(f - y)
+	return l.C * (r + math.Log1p(math.Exp(-2*r)) - math.Ln2)
+}
+
+func (l logCosh) Derivatives(f, y float64) (first, second float64) {
+	t := math.Tanh(f - y)
+	return l.C * t, l.C * (1 - t*t)
+}
+
+// pinballLoss is the quantile loss of level q.
+func pinballLoss(q float64) interface {
+	Loss
+	Proximal
+} {
+	return FromPiecewise("pinball", func(y float64) Piecewise {
+		return Piecewise{Breakpoints: []float64{y}, Slopes: []float64{-q, 1 - q}}
+	})
+}
+
+// TestFromPiecewise: a declared loss is the loss of the catalogue that it copies, with its value up to
+// rounding; with many breakpoints its map and moments are the ones of the map that golden section finds on
+// its value.
+func TestFromPiecewise(t *testing.T) {
+	law, cav := resample.Poisson{Ratio: 1}, Cavity{C: 0.8, Mean: 1.4, Var: 1.5}
+	for _, c := range []struct {
+		of   func(y float64) Piecewise
+		like interface {
+			Loss
+			Proximal
+		}
+		y []float64
+	}{
+		{func(y float64) Piecewise {
+			return Piecewise{Breakpoints: []float64{y}, Slopes: []float64{-0.5, 0.5}}
+		}, LeastAbsolute{C: 0.5}, []float64{0.7, 0.2}},
+		{func(y float64) Piecewise {
+			return Piecewise{[]float64{y - 0.4, y + 0.4}, []float64{-0.8, -0.8, 0.8}, []float64{0, 2, 0}}
+		}, Huber{2, 0.4}, []float64{-1.3}},
+		{func(y float64) Piecewise {
+			return Piecewise{[]float64{y}, []float64{0, 0}, []float64{6 * (1 + y) / 2, 6 * (1 - y) / 2}}
+		}, SquaredHinge{C: 3}, []float64{1}},
+	} {
+		l := FromPiecewise("copy", c.of)
+		got := testutil.Must(l.Site(c.y, law))(t)
+		want, _ := c.like.Site(c.y, law)
+		a, b := got.Moments(cav), want.Moments(cav)
+		if !(math.Abs(a.Mean-b.Mean) <= 1e-14 && math.Abs(a.Var-b.Var) <= 1e-13 &&
+			math.Abs(a.Response-b.Response) <= 1e-14) {
+			t.Errorf("%s: %+v, want %+v", c.like.Name(), a, b)
+		}
+		for f := -3.0; f <= 3; f += 0.37 {
+			relative(t, c.like.Name()+" value", l.Value(f, c.y[0]), c.like.Value(f, c.y[0]), 1e-13)
+		}
+	}
+
+	stairs := FromPiecewise("stairs", func(y float64) Piecewise {
+		return Piecewise{[]float64{y - 1, y, y + 0.2, y + 0.9, y + 2, y + 5},
+			[]float64{-2, -1, 0.5, 1, 1, 1.5, 4}, []float64{0, 0.1, 0, 0, 0.2, 0, 1}}
+	})
+	site := testutil.Must(stairs.Site([]float64{0.3}, law))(t)
+	for _, h := range []float64{-4, -0.6, 0.1, 0.35, 1.4, 9} {
+		f, _ := stairs.Prox(0.7, h, []float64{0.3}, []float64{2})
+		want := minimise(func(x float64) float64 { return 0.35*(x-h)*(x-h) + 2*stairs.Value(x, 0.3) },
+			[]float64{h, 0.3})
+		if !(math.Abs(f-want) <= 3e-7) {
+			t.Errorf("map at %g: %g, want %g", h, f, want)
+		}
+	}
+	for _, cav := range []Cavity{cav, {2, -3, 0.1}, {0.3, 3, 4}} {
+		compare(t, "stairs", stairs, []float64{0.3}, law, cav,
+			plainMoments(site.(*piecewiseSite).mixture, cav), 1e-11)
+	}
+
+	for what, p := range map[string]Piecewise{
+		"breakpoints need": {Slopes: []float64{0}},
+		"slopes":           {Breakpoints: []float64{0}, Slopes: []float64{-1}},
+		"rise":             {Breakpoints: []float64{1, 1}, Slopes: []float64{-1, 0, 1}},
+		"not convex":       {Breakpoints: []float64{0}, Slopes: []float64{1, -1}},
+		"no least value":   {Breakpoints: []float64{0}, Slopes: []float64{-2, -1}},
+		"curvature": {Breakpoints: []float64{0}, Slopes: []float64{-1, 1},
+			Curvatures: []float64{0, math.NaN()}},
+	} {
+		_, err := FromPiecewise("bad", func(float64) Piecewise { return p }).Site([]float64{0}, law)
+		if err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

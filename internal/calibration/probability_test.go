@@ -91,6 +91,22 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
+// TestCrossFit: the label of a row does not move its own probability, which moves those of other rows.
+func TestCrossFit(t *testing.T) {
+	field, label := draw(100, 6, sigmoid)
+	before := calibration.CrossFit(field, label, nil)
+	label[7] = -label[7]
+	after, moved := calibration.CrossFit(field, label, nil), 0
+	for i, p := range after {
+		if p != before[i] {
+			moved++
+		}
+	}
+	if after[7] != before[7] || moved < 50 {
+		t.Errorf("%v is %v with the other label; %d rows moved", before[7], after[7], moved)
+	}
+}
+
 // TestCrossFitOfFewRows: over many tables of 50 rows the cross-fitted log loss and the share of wrong
 // labels are those that the curve of all rows has on new rows, within three standard errors and 0.01 for
 // the rows that each curve lacks, also where fields tell nothing.

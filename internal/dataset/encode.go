@@ -206,8 +206,6 @@ var (
 	rowNumber = regexp.MustCompile(`(?i:(^|[^a-z])(id|index|row|rownames|nr|no|unnamed)[^a-z]*$)|I[dD]$`)
 	subject   = regexp.MustCompile(
 		`(?i:(^|[^a-z])(patient|user|site|subject|customer|participant|person|id)[^a-z]*$)|[a-z]I[dD]$`)
-	// number matches digits with the signs of numbers.
-	number = regexp.MustCompile(`^[+-]*[+.,'%$€£¥ \x{a0}]*\d[+\d.,'%$€£¥ \x{a0}]*$`)
 )
 
 // inputs encodes the rows of a table; if the encoding has no means, the table's fill missing cells.

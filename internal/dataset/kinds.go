@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ const notNumbers = "ReadOptions.Categorical or ReadOptions.Drop %s"
 // decide takes an undecided column for numbers or for texts by the counts of its cells. Numbers beside codes
 // of missing values, or beside numbers in another notation, are refused.
 func (t *table) decide(c *column) error {
+	asked := c.role == asTarget && t.opt.As == Classes // for texts
 	switch {
 	case c.kind != undecided || !c.role.hasValues():
 		return nil
@@ -25,10 +27,9 @@ func (t *table) decide(c *column) error {
 				quote(c.odd), v, bare(c.Name))
 		}
 		return c.thousands.check()
-	case c.numeric > 0 && !mixed(t, c) && !(c.role == asTarget && t.opt.As == Classes):
+	case c.numeric > 0 && !asked && !mixed(t, c):
 		return errCodes(t, c)
-	case dateLayout(c.texts) == "" &&
-		!slices.ContainsFunc(c.texts, func(s string) bool { return !number.MatchString(s) }):
+	case dateLayout(c.texts) == "" && (allMatch(number, c.texts) || !asked && quantities(c.texts)):
 		return errNotation(c, c.texts[0])
 	}
 	c.kind = texts
@@ -61,8 +62,8 @@ func mixed(t *table, c *column) bool {
 
 // errCodes refuses the texts of a column of numbers.
 func errCodes(t *table, c *column) error {
-	if k := slices.IndexFunc(c.texts, number.MatchString); k >= 0 {
-		return c.first[k].error(c.Name, errNotation(c, c.texts[k]))
+	if k := slices.IndexFunc(c.texts, number.MatchString); k >= 0 || quantities(c.texts) {
+		return c.first[max(0, k)].error(c.Name, errNotation(c, c.texts[max(0, k)]))
 	}
 	const most = 3
 	codes, more := strings.Join(c.texts[:min(most, len(c.texts))], ","), ""
@@ -77,7 +78,52 @@ func errCodes(t *table, c *column) error {
 
 func errNotation(c *column, text string) error {
 	return fmt.Errorf("%s and others are no numbers as they are written (thousands, per cent, currency, "+
-		"commas beside points): write plain numbers, or "+notNumbers, quote(text), bare(c.Name))
+		"unit, time of day, commas beside points): write plain numbers, in one unit, or "+notNumbers,
+		quote(text), bare(c.Name))
+}
+
+// Parts of notations of numbers, in any script: digits, units of money, and what precedes the digits.
+const (
+	amount   = `[-+−–]?\p{Nd}[\p{Nd}.,٫．，'\x{a0}]*`
+	currency = `(?:[A-Z]{0,2}\p{Sc}|USD|EUR|GBP|JPY|CNY|INR|CHF|CAD|AUD|SEK|NOK|DKK|PLN|BRL|KRW|Rs\.?|kr\.?)`
+	before   = `^[<>~≈ ]*(?:` + currency + ` ?)?`
+)
+
+var (
+	// number matches digits with the signs of numbers.
+	number = regexp.MustCompile(`^[-+−–]*[+.,'%\p{Sc} \x{a0}．，]*\p{Nd}` +
+		`[+\p{Nd}.,٫．，'%\p{Sc} \x{a0}]*$`)
+	// clock matches times of day and durations; common a number with a unit, or none; measure with any.
+	clock  = regexp.MustCompile(`^(?i:\d+([:h]\d\d){1,2}([.,]\d+)?( ?[ap]\.?m\.?|m|s)?)$`)
+	common = regexp.MustCompile(before + amount + ` ?(?:[kmcµμn]?[gmlL]|lbs?|oz|ft|in|mi|h|hrs?|s|secs?|` +
+		`ms|[kKM]|[kKMGT]B|bn|(?i:(hour|day|week|month|year)s?|min(ute)?s?|yrs?))?$`)
+	measure = regexp.MustCompile(before + amount + ` ?[\p{L}°%'"′″]{0,6}$`)
+	// amounts are the numbers in a text, of which framed has a # in their place.
+	amounts  = regexp.MustCompile(`(^|[^\p{L}\p{Nd}^]|` + currency + `)` + amount)
+	framed   = regexp.MustCompile(`^[<>~≈ ]*(?:` + currency + ` ?#|# ?[\p{L}°'"′″])`)
+	worded   = regexp.MustCompile(`^\p{L}+([.:=]| [=:]? ?)#`)
+	fraction = regexp.MustCompile(`\p{Nd}[.,٫．，]\p{Nd}`)
+)
+
+func allMatch(pattern *regexp.Regexp, texts []string) bool {
+	return !slices.ContainsFunc(texts, func(text string) bool { return !pattern.MatchString(text) })
+}
+
+// quantities reports whether texts are at least three times of day or numbers with units: the words beside
+// the numbers are the same everywhere, as in "5.3 kg", "USD 286" and "1 h 30 min", or units are common ones,
+// or numbers have decimals. Codes such as 2020Q1, v1.2, 3a, 3b and room 5 are none.
+func quantities(texts []string) bool {
+	switch frame := func(text string) string { return amounts.ReplaceAllString(text, "$1#") }; {
+	case len(texts) < 3:
+		return false
+	case allMatch(clock, texts) || allMatch(common, texts):
+		return true
+	case slices.ContainsFunc(texts, func(text string) bool { return frame(text) != frame(texts[0]) }):
+		return allMatch(measure, texts) && slices.ContainsFunc(texts, fraction.MatchString)
+	default:
+		return framed.MatchString(frame(texts[0])) || worded.MatchString(frame(texts[0])) &&
+			slices.ContainsFunc(texts, fraction.MatchString)
+	}
 }
 
 // thousands finds numbers of a column that may have separators of thousands: all numbers with a point, or a

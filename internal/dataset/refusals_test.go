@@ -54,9 +54,11 @@ d.csv | a\tb\ty\n-1,250\t1\t2\n7\t2\t3\n8\t2\t3\n | column "a"; "-1,250" beside 
 d.csv | a;y\n1;950\n2;1.250\n3;12.500\n | column "y"; "1.250" beside "950"
 d.csv | a;y\n1;1.234.567\n2;2.500.000\n3;950.000\n4;2\n | column "y"; "1.234.567"; thousands
 d.csv | a,y\n1,u\n2,v\n3,w\n | column "y"; 3 classes in 3 rows; ReadOptions.Target
-d.csv | a,y\n1,2 kg\n2,3 kg\n3,4 kg\n | column "y"; 3 classes in 3 rows; units
+d.csv | a,y\n1,2 kg\n2,3 kg\n3,4 kg\n | column "y"; "2 kg"; in one unit
 d.csv | a,b,y\n1,2,3\n2,3,4\n | no column is left as a feature | drop=a target=b groups=y
 d.csv | a,y\n$5,2\n$7.50,3\n | column "a"; "$5"; currency
+d.csv | a,b,y\n1.3 kg,1,2\n2.6 kg,2,3\n3 kg,4,5\n | column "a"; "1.3 kg"; unit; .Categorical or
+d.csv | a,b,y\n1.3,1,2\n2 kg,2,3\n3 kg,4,5\n2 g,4,5\n4,4,5\n | column "a"; "2 kg"; in one unit
 d.csv | a,y\n1,u\n2,u\n3,u\n | column "y"; 1 texts ("u"); two classes; .Target NAME takes another column
 d.csv | a,y\n1,u\n2,v\n3,t\n | ReadOptions.Positive; "w"; "t", "u", "v" | positive=w
 d.csv | a,y\n1,3\n2,3\n | column "y"; all 2 targets are 3; ReadOptions.Target NAME takes another column

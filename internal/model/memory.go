@@ -23,13 +23,13 @@ func (m *Model) CheckBeside(bytes int64, what string) error {
 	return linalg.CheckMemory(bytes, m.MaxBytes, what)
 }
 
-// matrixBytes is the memory of the kernel matrix with its scratch triangle, or of a factor and the engines on
-// it.
+// matrixBytes is the memory of the kernel matrix with its scratch triangle, of a factor and the engines on
+// it, or of a rank's part.
 func matrixBytes(m *Model) int64 {
-	switch {
-	case m.Form() == ScaLAPACK:
-		return heldBytes(m)
-	case m.Form() == LowRank:
+	switch m.Form() {
+	case ScaLAPACK:
+		return m.Servants.Bytes(m.Sites(), m.Block)
+	case LowRank:
 		return linalg.LowRankBytes(m.Sites(), m.Factor().Rank())
 	}
 	return linalg.SymBytes(m.Sites())
@@ -58,29 +58,17 @@ func trainerBytes(m *Model, n int) (shared, each int64) {
 	return shared, int64(8 * matrices * float64(room*room))
 }
 
-// fitBytes is the memory of FullFit without the kernel matrix.
-func fitBytes(m *Model) int64 {
-	if loss.TraitsOf(m.Loss).Quadratic || m.Form() == ScaLAPACK {
-		return 0 // in the scratch triangle, or by an engine
-	}
-	shared, each := trainerBytes(m, m.Sites())
-	return shared + each
-}
-
-// heldBytes is the memory of the kernel matrix with its scratch triangle, or a factor, or a rank's part; its
-// engine; and the sites. For the square loss it includes the largest rank updates, which few solves need.
+// heldBytes is the memory of a solution: the kernel matrix, its engine and the sites. For the square loss it
+// includes the largest rank updates, which few solves need.
 func heldBytes(m *Model) int64 {
-	if m.Form() == ScaLAPACK {
-		return m.Servants.Bytes(m.Sites(), m.Block) + vectorBytes(m)
+	bytes, moved := matrixBytes(m)+vectorBytes(m), 0
+	if form := m.Form(); form == ScaLAPACK || form == LowRank {
+		return bytes
 	}
-	if m.Form() == LowRank {
-		return matrixBytes(m) + vectorBytes(m)
-	}
-	moved := 0
 	if quadratic(m.Loss) {
 		moved = m.Sites() / 16
 	}
-	return linalg.DenseBytes(m.Sites(), moved) + vectorBytes(m)
+	return bytes + linalg.DenseBytes(m.Sites(), moved) - linalg.SymBytes(m.Sites())
 }
 
 // solveBytes is the memory of a solve in addition to Held, if room bytes are available.
@@ -122,7 +110,7 @@ func vectorBytes(m *Model) int64 {
 // precomputed kernel with merged examples.
 func buildBytes(m *Model) int64 {
 	exact := on(m, nil)
-	least := heldBytes(exact) + solveBytes(exact, -1)
+	least := matrixBytes(exact) + (&work{theory: true, room: -1}).bytes(exact)
 	if m.Kernel.Kind == kernel.Precomputed && m.Merged() > 0 {
 		return least + linalg.SymBytes(m.Set.N())
 	}
@@ -136,39 +124,76 @@ const siteBytes = 1536
 // Newton's method for about a thousand sites.
 const spreadRoom = 128 << 20
 
-// NeedToRetrain bounds the memory of Retrain, and of the fit to all beside it, without the kernel matrix:
-// trainers for the sites of a resample, or the theory and blocks; the draws in progress; and the averages. It
+// trainerVectors is the approximate number of vectors over the sites in a trainer.
+const trainerVectors = 20
+
+// work is what a computation on a model holds beside the kernel matrix, on which its memory depends.
+type work struct {
+	RetrainSettings               // resamples, workers, new inputs
+	theory          bool          // a solution of the theory, the fits around it
+	room            int64         // for its solve, as solver.Settings.MaxBytes
+	method          RetrainMethod // of the fits; AutoMethod: there are none
+	sites           int           // of a fit
+	outputs         int           // numbers of a fit in progress, beside one for each example
+	averages        int64         // bytes
+}
+
+// bytes is the memory of the work: the one formula of all forecasts. With M sites, n rows, a factor of rank r
+// and w workers it is, apart from terms of M and n, 8 M r for a solution on a factor; 16 M^2 for Newton's
+// method on a whole matrix; w times trainers of 8 to 32 M^2, or 16 M r on a factor; or 4 M^2 + w times blocks
+// of 64 fits.
+func (w *work) bytes(m *Model) int64 {
+	rows, workers, bytes := int64(m.Set.N()), int64(w.Workers), w.averages
+	switch w.method {
+	case Single:
+		shared, each := trainerBytes(m, w.sites)
+		waiting := fits.BlocksPerWorker*(rows+int64(w.outputs)) + trainerVectors*int64(m.Sites())
+		bytes += shared + workers*(each+8*waiting)
+	case Batch:
+		bytes += blockBytes(m, w)
+	case Downdate:
+		bytes += 8*rows*rows + 8*workers*(2*rows+rows*rows/4)
+	}
+	if w.theory {
+		return heldBytes(m) - matrixBytes(m) + max(solveBytes(m, w.room), bytes)
+	}
+	return bytes
+}
+
+// fitBytes is the memory of FullFit without the kernel matrix.
+func fitBytes(m *Model) int64 {
+	if loss.TraitsOf(m.Loss).Quadratic || m.Form() == ScaLAPACK {
+		return 0 // in the scratch triangle, or by an engine
+	}
+	return (&work{method: Single, sites: m.Sites(),
+		RetrainSettings: RetrainSettings{Settings: fits.Settings{Workers: 1}}}).bytes(m)
+}
+
+// NeedToRetrain bounds the memory of Retrain, and of the fit to all beside it, without the kernel matrix. It
 // ignores the exact trainer of fits that do not converge in blocks.
 func NeedToRetrain(m *Model, method RetrainMethod, law resample.CountDistribution,
 	settings RetrainSettings) int64 {
 	settings = settings.complete()
-	workers := int64(settings.Workers)
-	n, outputs := int64(m.Set.N()), int64(m.Sites()+settings.Cross.Rows)
-	averages := 8 * (fits.NumbersPerExample(len(settings.Tests))*n + fits.NumbersPerInput*outputs)
-	if method == Downdate {
-		return averages + 8*n*n + 8*workers*(2*n+n*n/4)
+	outputs := m.Sites() + settings.Cross.Rows
+	w := work{RetrainSettings: settings, room: solveRoom(m), outputs: outputs,
+		sites: int(float64(m.Sites()) * kept(m, law))}
+	w.averages = 8 * (fits.NumbersPerExample(len(settings.Tests))*int64(m.Set.N()) +
+		fits.NumbersPerInput*int64(outputs))
+	methods := []RetrainMethod{method}
+	switch {
+	case method != AutoMethod:
+	case counts(m) && mayBlock(m, settings.Resamples): // the first fits decide
+		methods = []RetrainMethod{Single, Batch}
+	default:
+		methods[0] = Cheapest(context.Background(), m, law, nil, settings.Resamples, false)
 	}
-	counted := method == AutoMethod && counts(m) && mayBlock(m, settings.Resamples)
-	if method == AutoMethod {
-		method = Cheapest(context.Background(), m, law, nil, settings.Resamples, false)
+	need := fitBytes(m)
+	for _, method := range methods {
+		w.method, w.theory = method, method == Batch
+		need = max(need, w.bytes(m))
 	}
-	inBlocks := heldBytes(m) - matrixBytes(m) +
-		max(solveBytes(m, solveRoom(m)), averages+blockBytes(m, settings, outputs))
-	if method == Batch && !counted {
-		return max(inBlocks, fitBytes(m))
-	}
-	shared, each := trainerBytes(m, int(float64(m.Sites())*kept(m, law)))
-	singly := averages + shared +
-		workers*(each+8*(fits.BlocksPerWorker*(n+outputs)+trainerVectors*int64(m.Sites())))
-	singly = max(singly, fitBytes(m))
-	if counted {
-		return max(singly, inBlocks)
-	}
-	return singly
+	return need
 }
-
-// trainerVectors is the approximate number of vectors over the sites in a trainer.
-const trainerVectors = 20
 
 // CheckRetrain refuses a retraining that would not fit into memory.
 func CheckRetrain(m *Model, method RetrainMethod, law resample.CountDistribution,
@@ -187,28 +212,27 @@ func NeedToRefine(m *Model, resamples int) int64 {
 // refineBytes is the memory of the theory and Refine without the kernel matrix, with the kernel rows of all
 // new inputs.
 func refineBytes(m *Model, settings RetrainSettings) int64 {
-	outputs := int64(m.Sites() + settings.Cross.Rows)
-	return heldBytes(m) - matrixBytes(m) + blockBytes(m, settings, 2*outputs) +
-		fits.ControlledBytes(outputs, int64(m.Set.N()), settings.Resamples)
+	outputs := m.Sites() + settings.Cross.Rows
+	w := work{RetrainSettings: settings, theory: true, room: -1, method: Batch, outputs: 2 * outputs,
+		averages: fits.ControlledBytes(int64(outputs), int64(m.Set.N()), settings.Resamples)}
+	return w.bytes(m)
 }
 
 // blockBytes is the memory of blocks of fits without the theory: responses of new inputs, the copy of a dense
 // G in single precision and the blocks.
-func blockBytes(m *Model, settings RetrainSettings, outputs int64) int64 {
-	sites, resamples := int64(m.Sites()), settings.Resamples
-	size := fits.SizeOfBlock(m.Sites())
-	blocks := (resamples + size - 1) / size
-	workers := min(settings.Workers, blocks)
+func blockBytes(m *Model, w *work) int64 {
+	sites, size := int64(m.Sites()), fits.SizeOfBlock(m.Sites())
+	blocks, count := (w.Resamples+size-1)/size, min(w.Resamples, size)
+	workers := min(w.Workers, blocks)
 	if fits.Wide(m.Sites(), m.Form() == Exact) {
 		workers = 1
 	}
-	waiting := min(blocks, fits.BlocksPerWorker*workers)
-	if workers == 1 {
-		waiting = 1
+	waiting := 1
+	if workers > 1 {
+		waiting = min(blocks, fits.BlocksPerWorker*workers)
 	}
-	count := min(resamples, size)
-	bytes := 8*sites*int64(settings.Cross.Rows) + fits.BlockBytes(workers, m.Sites(), count) +
-		8*int64(waiting*count)*(int64(m.Set.N())+outputs)
+	bytes := 8*sites*int64(w.Cross.Rows) + fits.BlockBytes(workers, m.Sites(), count) +
+		8*int64(waiting*count)*int64(m.Set.N()+w.outputs)
 	if m.Form() == Exact {
 		bytes += 4 * sites * sites
 	}

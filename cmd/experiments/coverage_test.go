@@ -2,7 +2,12 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -10,6 +15,13 @@ import (
 	"bootbench"
 	"bootbench/cmd/internal/steps"
 	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/model"
+	"bootbench/internal/testutil"
+	"bootbench/kernel"
+	"bootbench/loss"
+	"bootbench/resample"
+	"bootbench/solver"
 )
 
 // TestWorlds: targets have the expectations and variances that the risk is computed from, and classes their
@@ -91,6 +103,183 @@ func TestCoverage(t *testing.T) {
 			(*coverage).judge, riskOf)[0]
 		if r.Tables < tables || r.Coverage < least || r.Width > 2 || math.Abs(r.Bias) > 0.04+4*r.BiasSE {
 			t.Error("\n" + text.String())
+		}
+	}
+}
+
+// TestStudies runs each study at its smallest: tables have their rows, CSV and pictures lie in
+// the folder.
+func TestStudies(t *testing.T) {
+	for _, c := range []struct {
+		args  []string
+		text  []string
+		files []string
+	}{
+		{[]string{"paper", "-figure", "m04-1-right", "-resamples", "1"},
+			[]string{"held-out inputs, N = S = 188"},
+			[]string{"m04-figure-1-right.svg", "m04-figure-1-right-figure.csv"}},
+		{[]string{"accuracy", "-data", "crabs", "-resamples", "20"},
+			[]string{"24 of 24 solves converged", "against 20 retrainings"},
+			[]string{"accuracy.csv", "accuracy.svg"}},
+		{[]string{"coverage", "-only", "coin,targets", "-tables", "2", "-sizes", "30"},
+			[]string{"| flagless | coin | 30 | 2 | 0.5 |", "| given | targets | 30 | 2 |"},
+			[]string{"coverage.csv"}},
+		{[]string{"coverage", "-part", "p-values", "-only", "coin", "-tables", "2", "-sizes", "30",
+			"-models", "given"}, []string{"| given | coin | 30 | 2 | 0.000 |"}, []string{"p-values.csv"}},
+		{[]string{"coverage", "-part", "predictions", "-only", "sites", "-tables", "2", "-sizes", "40",
+			"-models", "given"}, []string{"| given | sites | 40 | 2 |"}, []string{"predictions.csv"}},
+	} {
+		dir := t.TempDir()
+		var stdout, stderr bytes.Buffer
+		args := append([]string{c.args[0], "-out", dir}, c.args[1:]...)
+		if status := run(t.Context(), args, &stdout, &stderr); status != 0 {
+			t.Errorf("%v: status %d, %s", c.args, status, stderr.String())
+		}
+		for _, text := range c.text {
+			if !strings.Contains(stdout.String(), text) {
+				t.Errorf("%v: %q is missing in\n%s", c.args, text, stdout.String())
+			}
+		}
+		for _, name := range c.files {
+			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+				t.Errorf("%v: %s: %v", c.args, name, err)
+			}
+		}
+	}
+}
+
+// TestSurvey: no name means all sets, four of labels and three of numbers; each has four losses and two
+// kernels.
+func TestSurvey(t *testing.T) {
+	if specs := accuracyModels([]string{}); len(specs) != (4+3)*4*2 {
+		t.Errorf("%d models", len(specs))
+	}
+}
+
+// TestNoFiles: without -out a study writes nothing.
+func TestNoFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"coverage", "-only", "coin", "-tables", "2", "-sizes", "30", "-models", "given"}
+	if status := run(t.Context(), args, io.Discard, io.Discard); status != 0 {
+		t.Errorf("status %d", status)
+	}
+	if files := steps.Must(os.ReadDir(".")); len(files) > 0 {
+		t.Errorf("files: %v", files)
+	}
+}
+
+// TestRefusals: what cannot be run ends with a status and a reason.
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		line   string
+		status int
+		text   string
+	}{
+		{"", 2, "usage"}, {"nosuch", 2, "usage"}, {"paper -figure nosuch", 1, "there are m03-1-left"},
+		{"accuracy -data nosuch", 1, `no set "nosuch"`},
+		{"coverage -only nosuch", 1, "there are linear, "},
+		{"coverage -part nosuch", 1, "there are p-values, predictions, risk"},
+		{"coverage -models nosuch", 1, "there are flagless"},
+		{"accuracy -nosuch", 2, "not defined"},
+	} {
+		var stdout, stderr bytes.Buffer
+		t.Chdir(t.TempDir())
+		if status := run(t.Context(), strings.Fields(c.line), &stdout, &stderr); status != c.status ||
+			!strings.Contains(stderr.String(), c.text) {
+			t.Errorf("%q: status %d, %q", c.line, status, stderr.String())
+		}
+	}
+}
+
+// TestLaw: shares are of the values in the bins; against a histogram of one bin, the distance
+// is the mass of the law outside of it.
+func TestLaw(t *testing.T) {
+	first, shares := histogram([]float64{-0.35, -0.1, -0.05, 0.3}, 0.2)
+	if first != -2 || len(shares) != 4 || shares[0] != 0.25 || shares[1] != 0.5 || shares[2] != 0 ||
+		shares[3] != 0.25 {
+		t.Errorf("from %d: %v", first, shares)
+	}
+	l := compareLaw(7, loss.Normal(0.1, 0.04), []float64{0.05, 0.15, 0.19}, 0.2)
+	inside := math.Erf(0.5 / math.Sqrt2)
+	if math.Abs(l.distance-(1-inside)) > 1e-12 || math.Abs(l.theory[0]*0.2-inside) > 1e-12 ||
+		math.Abs(l.retrained[0]-5) > 1e-12 || l.place != 7 {
+		t.Errorf("%+v, want distance %v", l, 1-inside)
+	}
+}
+
+// TestPeaks counts the maxima of the law of a site, a Gaussian for each count of its examples.
+func TestPeaks(t *testing.T) {
+	for want, y := range [][]float64{1: {0}, 2: {10}, 3: {30, 30}} {
+		if y == nil {
+			continue
+		}
+		site := testutil.Must(loss.Square{Noise: 1}.Site(y, resample.Bernoulli{Rate: 0.5}))(t)
+		if got := peaks(site.Distribution(loss.Cavity{C: 1, Var: 1})); got != want {
+			t.Errorf("%d peaks, want %d", got, want)
+		}
+	}
+}
+
+// TestGaps: where a method has no solution, its line has a gap and keeps its other points.
+func TestGaps(t *testing.T) {
+	spec := model.Spec{Set: testutil.Must(dataset.Load("synthetic:waves,n=80,d=2", dataset.Options{}))(t),
+		Kernel: kernel.Spec{Kind: kernel.RBF, Gamma: 0.1}, Loss: loss.Square{Noise: 1e-4}, Standardize: true}
+	m := testutil.Must(model.Build(t.Context(), spec))(t)
+	line, gaps := theoryLine(t.Context(), m, loss.SquareTest{}, solver.StartOnly), 0
+	for i, ratio := range theoryRatios {
+		s := testutil.Must(m.Solve(t.Context(), resample.Poisson{Ratio: ratio},
+			solver.Settings{Method: solver.StartOnly}))(t)
+		if s.Status != solver.Converged {
+			gaps++
+		}
+		if line.X[i] != ratio || math.IsNaN(line.Y[i]) != (s.Status != solver.Converged) {
+			t.Errorf("ratio %v: %s, drawn at %v: %v", ratio, s.Status, line.X[i], line.Y[i])
+		}
+	}
+	if gaps == 0 || gaps == len(theoryRatios) {
+		t.Errorf("%d gaps", gaps)
+	}
+}
+
+// TestFluctuations: averages of Gaussian predictions of variance v over m of them fluctuate by sqrt(v/m),
+// their variances by v sqrt(2/(m-1)); an input without spread adds nothing.
+func TestFluctuations(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	predictions := [][]float64{make([]float64, 40010), make([]float64, 40010)}
+	for i := range predictions[0] {
+		predictions[0][i], predictions[1][i] = 10+3*rng.NormFloat64(), 5
+	}
+	of := fluctuations(predictions)
+	mean, variance := 3/math.Sqrt(fewResamples), 9*math.Sqrt(2./(fewResamples-1))
+	for k, want := range []fluctuation{{mean, mean / 10}, {variance, variance / 9}} {
+		if math.Abs(of[k].sd/want.sd-1) > 0.1 || math.Abs(of[k].share/want.share-1) > 0.1 {
+			t.Errorf("%+v, want %+v", of[k], want)
+		}
+	}
+}
+
+// TestCurve: the theory's line is the same by single solves, and the sides agree within the errors.
+func TestCurve(t *testing.T) {
+	p := &paperRun{resamples: 100}
+	spec := p.preset("crabs")
+	line, dots := p.bothSides(t.Context(), spec, loss.ZeroOne{}, 0)
+	if len(line.X) != len(theoryRatios) || len(dots.X) != len(naiveRatios) {
+		t.Fatalf("%d and %d points", len(line.X), len(dots.X))
+	}
+	m := testutil.Must(model.Build(t.Context(), spec))(t)
+	leftOut := func(ratio float64) float64 {
+		s := testutil.Must(m.Solve(t.Context(), resample.Poisson{Ratio: ratio}, solver.Settings{}))(t)
+		error, _ := s.LeftOut(loss.ZeroOne{})
+		return error
+	}
+	if want := leftOut(theoryRatios[9]); math.Abs(line.Y[9]-want) > 1e-5 {
+		t.Errorf("error %v at ratio %v, want %v", line.Y[9], line.X[9], want)
+	}
+	for i, ratio := range dots.X[:5] {
+		want := leftOut(ratio)
+		// 4 standard errors, and 15% that the theory may be off on this set.
+		if math.Abs(dots.Y[i]-want) > 2*dots.Err[i]+0.15*want {
+			t.Errorf("ratio %v: retrained %v +- %v, theory %v", ratio, dots.Y[i], dots.Err[i]/2, want)
 		}
 	}
 }

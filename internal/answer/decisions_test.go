@@ -1,8 +1,11 @@
 package answer
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -166,5 +169,245 @@ func TestCorrectedShare(t *testing.T) {
 	x = &risk{error: 0.001, se: 1e-4, each: []float64{0, 1, 0, 0}}
 	if quote := x.quoteOf(loss.ZeroOne{}.Name(), heavy, 0.95); *quote.Upper < 0.5 {
 		t.Errorf("one row that counts: at most %g", *quote.Upper)
+	}
+}
+
+// TestROC: with each ratio of the weights of the classes the balanced error is the one of cross-validation,
+// by the same folds, of a model whose loss has these class weights; sensitivity rises with the ratio from
+// none to all, within intervals; and the area is near the one under the curve of the thresholds of one model.
+func TestROC(t *testing.T) {
+	set := testutil.Must(dataset.Load("synthetic:blobs,n=60", dataset.Options{}))(t)
+	if err := set.Classify(""); err != nil {
+		t.Fatal(err)
+	}
+	s := testutil.Must(New(t.Context(), model.NewSpec(set, loss.Hinge{C: 2}), nil))(t)
+	v := tenFolds(set)
+	v.Seed, v.Repeats, v.ErrorsAlone = 7, measuredPartitions, true
+	own := testutil.Must(s.CrossValidate(t.Context(), v))(t)
+	s.AddROC(t.Context(), own, v.Seed, 0.95)
+	r := own.ROC
+	if r == nil || len(r.Weights) != 10 {
+		t.Fatalf("%+v, %v", r, own.Checks)
+	}
+	positive := 0.0
+	for _, y := range set.Columns[0].Y {
+		positive += y
+	}
+	n := float64(set.N())
+	for k, ratio := range r.Weights {
+		negative := n / (n - positive + ratio*positive)
+		of := testutil.Must(New(t.Context(), model.NewSpec(set, loss.Hinge{C: 2,
+			ClassWeights: loss.ClassWeights{Negative: negative, Positive: ratio * negative}}), nil))(t)
+		a := testutil.Must(of.CrossValidate(t.Context(), v))(t)
+		want := float64(*a.Quality.Balanced)
+		if got := 1 - (r.Sensitivity.Value[k]+r.Specificity.Value[k])/2; math.Abs(got-want) > 1e-9 {
+			t.Errorf("weight %v: balanced error %v, of a loss with class weights %v", ratio, got, want)
+		}
+		for _, shares := range []int{0, 1} {
+			of := []float64{r.Sensitivity.Lower[k], r.Sensitivity.Value[k], r.Sensitivity.Upper[k]}
+			if shares == 1 {
+				of = []float64{r.Specificity.Lower[k], r.Specificity.Value[k], r.Specificity.Upper[k]}
+			}
+			if !(0 <= of[0] && of[0] <= of[1] && of[1] <= of[2] && of[2] <= 1 && of[0] < of[2]) {
+				t.Errorf("weight %v: %v", ratio, of)
+			}
+		}
+		if k > 0 && r.Sensitivity.Value[k] < r.Sensitivity.Value[k-1]-0.05 {
+			t.Errorf("weight %v: sensitivity falls to %v", ratio, r.Sensitivity.Value[k])
+		}
+	}
+	if !(r.Sensitivity.Value[0] < 0.2 && r.Sensitivity.Value[9] > 0.9) ||
+		math.Abs(float64(r.Area-*own.Quality.AUC)) > 0.05 {
+		t.Errorf("sensitivities %v, area %v, by thresholds %v", r.Sensitivity.Value, r.Area, *own.Quality.AUC)
+	}
+	for _, of := range []loss.Loss{loss.HardMargin{}, loss.Probit{}} {
+		if spec := model.NewSpec(set, of); CheckROC(&spec) == nil {
+			t.Errorf("%s has a ROC", of.Name())
+		}
+	}
+}
+
+// TestLeaks: a feature that alone explains the target is found, also as a recoded label and among few rows.
+// Strong features, chance and rare classes are taken for leaks in at most 1 of 100 tables; a feature that
+// errs in 5% of 80 rows, where three rows more are nearly too many, in not more than 3 (0.95^80 is 0.017).
+// Nor is a feature a leak because rows have copies, or because it and the label are those of a whole group.
+func TestLeaks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var two, three = []string{"a", "b"}, []string{"a", "b", "c"}
+	numbers := func(noise float64) func(x []float64) float64 {
+		return func(x []float64) float64 { return x[0] + noise*rng.NormFloat64() }
+	}
+	coin := func(p float64, shift func(x []float64, y float64)) func(x []float64) float64 {
+		return func(x []float64) (y float64) {
+			if rng.Float64() < p {
+				y = 1
+			}
+			shift(x, y)
+			return y
+		}
+	}
+	nothing := func([]float64, float64) {}
+	for _, c := range []struct {
+		what        string
+		n           int
+		levels      []string
+		y           func(x []float64) float64
+		least, most float64 // share of tables with a leak
+		copies      int     // that follow each row
+		grouped     bool    // they are a group's, and differ in the last feature
+	}{
+		{"90% explained", 20, nil, numbers(1. / 3), 0, 0.01, 0, false},
+		{"90% explained", 200, nil, numbers(1. / 3), 0, 0.01, 0, false},
+		{"a copy", 20, nil, numbers(1e-3), 1, 1, 0, false},
+		{"a total", 200, nil, numbers(0.05), 1, 1, 0, false},
+		{"a coin", 60, two, coin(0.5, nothing), 0, 0.01, 0, false},
+		{"a rare class", 100, two, coin(0.05, nothing), 0, 0.01, 0, false},
+		{"binary features", 60, two, coin(0.5, func(x []float64, _ float64) {
+			for j := range x {
+				x[j] = float64(rng.IntN(2))
+			}
+		}), 0, 0.01, 0, false},
+		{"a die", 60, three, func([]float64) float64 { return float64(rng.IntN(3)) }, 0, 0.01, 0, false},
+		{"5% wrong", 80, two, coin(0.5, func(x []float64, y float64) { x[0] += 3.29 * y }), 0, 0.03, 0,
+			false},
+		{"recoded", 80, two, coin(0.5, func(x []float64, y float64) { x[3] = y }), 1, 1, 0, false},
+		{"recoded rare", 200, two, coin(0.1, func(x []float64, y float64) { x[3] = 5 - y }), 1, 1, 0, false},
+		{"copied coins", 120, two, coin(0.5, nothing), 0, 0.01, 2, false},
+		{"coins of groups", 120, two, coin(0.5, nothing), 0, 0.01, 2, true},
+		{"recoded copies", 240, two, coin(0.5, func(x []float64, y float64) { x[3] = y }), 1, 1, 2, false},
+	} {
+		const tables = 300
+		found := 0.0
+		for range tables {
+			s := &dataset.Set{X: linalg.NewMatrix(c.n, 5),
+				Columns: []dataset.Column{{Name: "y", Levels: c.levels}}}
+			for j := range s.D() {
+				s.Features = append(s.Features, fmt.Sprint("x", j))
+			}
+			for i := range c.n {
+				x := s.X.Row(i)
+				if c.grouped {
+					s.Groups = append(s.Groups, i/(c.copies+1))
+				}
+				if i%(c.copies+1) > 0 {
+					copy(x, s.X.Row(i-1))
+					if s.Columns[0].Y = append(s.Columns[0].Y, s.Columns[0].Y[i-1]); c.grouped {
+						x[4] = rng.NormFloat64()
+					}
+					continue
+				}
+				for j := range x {
+					x[j] = rng.NormFloat64()
+				}
+				s.Columns[0].Y = append(s.Columns[0].Y, c.y(x))
+			}
+			if leaks(s) != nil {
+				found += 1. / tables
+			}
+		}
+		if found < c.least-1e-9 || found > c.most+1e-9 {
+			t.Errorf("%s, %d rows: a leak in %.3f of the tables", c.what, c.n, found)
+		}
+	}
+}
+
+// TestSets: a class is left out of a set where, of all rows, ceil(level (n + 1)) or more have a margin of
+// their class, by the model without their fold, above the one of the class at the new row, by the same model,
+// or for a model file by the model of all rows. The predicted class stays. With so few rows that no level is
+// that low, all classes stay.
+func TestSets(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		for _, file := range []bool{false, true} {
+			setsOf(t, classes, file)
+		}
+	}
+}
+
+// setsOf checks the sets of a number of classes, by a model file or by the data.
+func setsOf(t *testing.T, classes int, file bool) {
+	const n, fresh = 36, 12
+	set, in := tableOf(t, n, classes, 1, 3), tableOf(t, fresh, classes, 1, 4)
+	levels := set.Levels()
+	spec := model.NewSpec(set, loss.Hinge{C: 1})
+	spec.Kernel.Gamma, spec.Standardize = 0.5, false // which cross-validation does once
+	s := testutil.Must(New(t.Context(), spec, nil))(t)
+	v := riskValidation(set, 6)
+	if file {
+		v = tenFolds(set)
+	}
+	folds, _, err := partitions(&v, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	above := make([][]int, fresh)
+	for p := range above {
+		above[p] = make([]int, len(levels))
+	}
+	margin := func(f [][]float64, row, class int) float64 {
+		if len(levels) == 2 {
+			return f[0][row] * float64(2*class-1)
+		}
+		other := math.Inf(-1)
+		for k := range f {
+			if k != class {
+				other = max(other, f[k][row])
+			}
+		}
+		return f[class][row] - other
+	}
+	for _, rows := range folds {
+		one := s.Model.Spec
+		one.Set = without(set, rows)
+		own := testutil.Must(predictionsOf(t.Context(), s, one, set.Subset(rows)))(t)[0]
+		if file {
+			one.Set = set
+		}
+		at := testutil.Must(predictionsOf(t.Context(), s, one, in))(t)[0]
+		for p := range above {
+			for k := range levels {
+				for r, i := range rows {
+					if margin(own, r, int(set.Columns[0].Y[i])) > margin(at, p, k) {
+						above[p][k]++
+					}
+				}
+			}
+		}
+	}
+	sizes := 0
+	for _, level := range []float64{0.7, 0.9, 0.98} {
+		q := Question{Level: level, Sets: true, Seed: 6, Scheme: resample.Poisson{Ratio: 1}, Theory: Yes,
+			Exact: No}
+		var a *report.Answer
+		if file {
+			var text bytes.Buffer
+			testutil.Check(t, testutil.Must(s.Train(t.Context()))(t).Write(&text))
+			a = testutil.Must(PredictBy(testutil.Must(model.ReadPredictor(&text))(t), in, s.Test, &q))(t)
+		} else {
+			a = testutil.Must(s.Predict(t.Context(), in, q))(t)
+		}
+		covered := 0.0
+		for p, got := range a.Points.Set {
+			var want []string
+			for k, name := range levels {
+				if above[p][k] < int(math.Ceil(level*(n+1))) || name == a.Points.Class[p] {
+					want = append(want, name)
+					if in.Columns[0].Y[p] == float64(k) {
+						covered += 1. / fresh
+					}
+				}
+			}
+			if sizes += len(got); !slices.Equal(got, want) {
+				t.Errorf("level %v, row %d: %v, counted %v", level, p, got, want)
+			}
+			if level == 0.98 && len(got) < len(levels) {
+				t.Errorf("row %d: %v of 36 rows at 0.98", p, got)
+			}
+		}
+		if math.Abs(covered-*a.Sets.Coverage) > 1e-12 {
+			t.Errorf("coverage %v, counted %v", *a.Sets.Coverage, covered)
+		}
+	}
+	if sizes <= 3*fresh || sizes >= 3*fresh*len(levels) {
+		t.Errorf("%d classes in all sets", sizes)
 	}
 }

@@ -3,12 +3,16 @@ package calibration_test
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
+	"bootbench/internal/dataset"
+	"bootbench/internal/report"
 	"bootbench/internal/testutil"
 	"bootbench/loss"
 )
@@ -105,5 +109,144 @@ func TestMeasureSE(t *testing.T) {
 		if se, sd := math.Sqrt(stat.Mean(squares, nil)), stat.StdDev(values, nil); math.Abs(se/sd-1) > 0.1 {
 			t.Errorf("%v: a standard error of %v where the measure varies by %v", m, se, sd)
 		}
+	}
+}
+
+// TestQuality: figures worked out by hand.
+func TestQuality(t *testing.T) {
+	near := func(what string, got report.Number, want float64) {
+		t.Helper()
+		if !(math.Abs(float64(got)-want) <= 1e-12) { // sums of a few small numbers
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	said := func(q *report.Quality, testError report.Number) string {
+		return strings.Join(q.Check(testError).Issues(), "; ")
+	}
+	// Targets 1, 2, 6: mean 3, variance (4+1+9)/3. Errors 1, 2, 3: mean 2, standard deviation 1.
+	q := calibration.NewQuality(loss.SquareTest{}, 2, []float64{1, 2, 6}, []float64{1, 2, 3}, nil, nil, nil)
+	near("variance", q.Baseline, 14.0/3)
+	near("R^2", *q.RSquared, 1-2/(14.0/3))
+	near("RMSE", *q.RMSE, math.Sqrt2)
+	near("standard error", q.ExampleSE, 1/math.Sqrt(3))
+	if q.Constant != "3" || q.Balanced != nil || said(q, 2) != "" || !strings.Contains(said(q, 5),
+		"learned nothing") {
+		t.Errorf("%+v", q)
+	}
+	// The median 2 is off by 1, 0, 4.
+	q = calibration.NewQuality(loss.Absolute{}, 1, []float64{1, 2, 6}, []float64{1, 1, 1}, nil, nil, nil)
+	near("absolute deviation", q.Baseline, 5.0/3)
+	if q.Constant != "2" || q.RSquared != nil || q.RMSE != nil {
+		t.Errorf("%+v", q)
+	}
+	// Three of four are "yes", which errs on the fourth; the error of "yes" is (0.5+0.1)/2 over
+	// two that are known, the one of "no" 0.4.
+	q = calibration.NewQuality(loss.ZeroOne{}, 0.25, []float64{1, 1, 1, -1}, []float64{0.5, 0.1, math.NaN(),
+		0.4}, nil, nil, &dataset.Column{Levels: []string{"no", "yes"}})
+	near("share", q.Baseline, 0.25)
+	near("balanced", *q.Balanced, (0.3+0.4)/2)
+	// the fourth row is ranked below two of three, by an AUC of 2/3 which is chance; of 40 rows it is not
+	calibration.Rank(q, []float64{1, 2, 3, 1.5}, []float64{1, 1, 1, -1}, nil)
+	if !strings.Contains(said(q, 0.25), "nothing") {
+		t.Error(said(q, 0.25))
+	}
+	near("AUC", *q.AUC, 2.0/3)
+	score, label := make([]float64, 40), make([]float64, 40)
+	for i := range label {
+		score[i], label[i] = float64(i*7%40), 1
+		if i%4 == 0 && score[i] < 20 {
+			label[i] = -1
+		}
+	}
+	if calibration.Rank(q, score, label, nil); strings.Contains(said(q, 0.25), "nothing") ||
+		!strings.Contains(said(q, 0.25), "yet the model ranks") {
+		t.Errorf("AUC %v: %s", *q.AUC, said(q, 0.25))
+	}
+	if q.Constant != "yes" || said(q, 0.25) == "" {
+		t.Errorf("%+v", q)
+	}
+	q = calibration.NewQuality(loss.SquareTest{}, 1, nil, nil, nil, nil, nil)
+	if q != nil || said(q, 1) != "" {
+		t.Errorf("of nothing: %+v", q)
+	}
+}
+
+// TestCompare: Student's table (2.262 at 9 degrees of freedom and level 0.95), the p-value at
+// the interval's end, and the coverage of a true difference over 2000 draws of 12 examples,
+// within three standard errors, 0.02.
+func TestCompare(t *testing.T) {
+	a, b := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, make([]float64, 10)
+	compare := func(a, b []float64, level float64) *report.Difference {
+		return calibration.Compare(report.Examples{Each: a}, report.Examples{Each: b}, level)
+	}
+	p := compare(a, b, 0.95)
+	se := math.Sqrt(82.5/9) / math.Sqrt(10)
+	if math.Abs(float64(p.Value)-5.5) > 1e-12 || math.Abs(float64(p.StandardError)-se) > 1e-12 ||
+		math.Abs(float64(p.High)-5.5-2.2621572*se) > 1e-6 || math.Abs(float64(p.High+p.Low)-11) > 1e-9 {
+		t.Errorf("%+v", p)
+	}
+	for i := range b {
+		b[i] = float64(p.Low)
+	}
+	if q := compare(a, b, 0.95); math.Abs(float64(q.PValue)-0.05) > 1e-8 || math.Abs(float64(q.Low)) > 1e-9 {
+		t.Errorf("at the end of the interval: %+v", q)
+	}
+	if q := compare(a, a, 0.95); q.PValue != 1 || q.Value != 0 {
+		t.Errorf("a model and itself: %+v", q)
+	}
+	rng, held := rand.New(rand.NewPCG(2, 3)), 0.0
+	for range 2000 {
+		x, y := make([]float64, 12), make([]float64, 12)
+		for i := range x {
+			common := 5 * rng.NormFloat64()
+			x[i], y[i] = common+rng.NormFloat64()+0.3, common
+		}
+		if q := compare(x, y, 0.9); q.Low <= 0.3 && 0.3 <= q.High {
+			held += 1. / 2000
+		}
+	}
+	if math.Abs(held-0.9) > 0.02 {
+		t.Errorf("%v of the intervals hold the difference", held)
+	}
+}
+
+// TestPairsCountOnce: with e_j = y_j mean(x) the mean error is mean(x) mean(y), all of whose variance 1/n^2
+// is of pairs of examples. The jackknife has twice that on average; corrected, and with at least half of
+// itself left, it has E max(T - 1, T/2) = 1.37 times it, T exponential with mean 2. Without interactions
+// nothing is corrected, and Monte-Carlo noise comes on top.
+func TestPairsCountOnce(t *testing.T) {
+	const n, draws = 40, 3000
+	rng := rand.New(rand.NewPCG(4, 5))
+	var plain, corrected, noisy float64
+	none := report.Examples{Each: make([]float64, n), Influence: make([]float64, n),
+		Interactions: blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}}
+	for range draws {
+		var x, y [n]float64
+		var meanX, meanY float64
+		for i := range n {
+			x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
+			meanX, meanY = meanX+x[i]/n, meanY+y[i]/n
+		}
+		e := report.Examples{Each: make([]float64, n), Influence: make([]float64, n),
+			Interactions: blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}}
+		for i := range n {
+			e.Each[i] = y[i] * meanX
+			e.Influence[i] = (y[i]*meanX + x[i]*meanY - 2*meanX*meanY) / n
+			for j := range n {
+				e.Interactions.Data[i*n+j] = x[i] * y[j] / n
+			}
+		}
+		squared := func(e report.Examples) float64 {
+			return math.Pow(n*float64(calibration.Compare(e, none, 0.95).StandardError), 2) / draws
+		}
+		corrected += squared(e)
+		e.Interactions = blas64.General{}
+		plain += squared(e)
+		e.Noise = 1. / (n * n)
+		noisy += squared(e)
+	}
+	if math.Abs(plain-2) > 0.2 || math.Abs(corrected-1.37) > 0.15 || math.Abs(noisy-plain-1) > 1e-9 {
+		t.Errorf("variances times n^2: %.3f by the jackknife, %.3f corrected, %.3f with noise", plain,
+			corrected, noisy)
 	}
 }

@@ -1,15 +1,25 @@
 package leaveout
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"bootbench/internal/dataset"
 	"bootbench/internal/testutil"
 	"bootbench/kernel"
 	"bootbench/linalg"
@@ -293,6 +303,83 @@ func TestTies(t *testing.T) {
 		if r.Error != 0.5 || r.Errors != 0 || r.Recall != 0.5 || r.Precision != 0.5 {
 			t.Errorf("%v: error %v, %d errors, recall %v, precision %v; want 0.5, 0, 0.5, 0.5", m, r.Error,
 				r.Errors, r.Recall, r.Precision)
+		}
+	}
+}
+
+// embedded is a z-scored embedded set with an rbf kernel of gamma = width/d,
+// every example a site of its own, as LIBSVM has it.
+func embedded(t testing.TB, name string, width float64) (*linalg.Sym, []float64) {
+	t.Helper()
+	set := testutil.Must(dataset.Open(name))(t)
+	z, _ := dataset.Standardize(set.X)
+	in := testutil.Must(kernel.Spec{Gamma: width / float64(set.D())}.Prepare(linalg.Design{X: z}))(t)
+	k := testutil.Must(in.Gram(t.Context()))(t)
+	return k, set.Targets(0)
+}
+
+func rows(t testing.TB, k *linalg.Sym) *svm.Rows {
+	t.Helper()
+	return testutil.Must(svm.NewRows(k))(t)
+}
+
+func run(t testing.TB, p Problem, s Settings) *Result {
+	t.Helper()
+	r := testutil.Must(Estimate(context.Background(), p, s))(t)
+	if r.Status != Complete {
+		t.Fatalf("%v: %v", r.Method, r.Status)
+	}
+	return r
+}
+
+// retrained is y_i f_-i by training without example i from nothing, for every i.
+func retrained(t testing.TB, k *linalg.Sym, p Problem) []float64 {
+	t.Helper()
+	trainer := svm.NewTrainer(rows(t, k))
+	q, costs := p.Set, slices.Repeat([]float64{p.C}, len(p.Y))
+	if p.Weight != nil {
+		floats.Mul(costs, p.Weight)
+	}
+	q.Weight = slices.Clone(costs)
+	margin := make([]float64, len(p.Y))
+	for i, y := range p.Y {
+		q.Weight[i] = 0
+		r, err := trainer.Train(q, train.Settings{Tolerance: 1e-9})
+		if err != nil || r.Status != train.Converged {
+			t.Fatal(err, r.Status)
+		}
+		margin[i], q.Weight[i] = y*r.F[p.Site.At(i)], costs[i]
+	}
+	return margin
+}
+
+var hard = math.Inf(1)
+
+var accuracy = regexp.MustCompile(`Accuracy = ([0-9.]+)%`)
+
+// TestAgainstLIBSVM has svm-train count leave-one-out errors and compares ours: it prints the lines of
+// libsvmCounts. It runs where BOOTBENCH_LIBSVM names svm-train.
+func TestAgainstLIBSVM(t *testing.T) {
+	program := os.Getenv("BOOTBENCH_LIBSVM")
+	if program == "" {
+		t.Skip("see scripts/libsvm.sh")
+	}
+	for _, c := range libsvmCounts {
+		set, file := testutil.Must(dataset.Open(c.data))(t), filepath.Join(t.TempDir(), c.data)
+		z, _ := dataset.Standardize(set.X)
+		lines, scaled := &bytes.Buffer{}, &dataset.Set{X: z, Columns: []dataset.Column{{Y: set.Targets(0)}}}
+		testutil.Check(t, dataset.Write(lines, ".svm", scaled))
+		testutil.Check(t, os.WriteFile(file, lines.Bytes(), 0o600))
+		gamma := fmt.Sprint(c.width / float64(set.D()))
+		out := testutil.Must(exec.Command(program, "-s", "0", "-t", "2", "-g", gamma, "-c", fmt.Sprint(c.c),
+			"-e", "0.001", "-m", "400", "-q", "-v", fmt.Sprint(set.N()), file).CombinedOutput())(t)
+		share := testutil.Must(strconv.ParseFloat(string(accuracy.FindSubmatch(out)[1]), 64))(t)
+		counted := int(math.Round(float64(set.N()) * (1 - share/100)))
+		fmt.Printf("{%q, %g, %g, %d},\n", c.data, c.width, c.c, counted)
+		k, y := embedded(t, c.data, c.width)
+		r := run(t, Problem{Kernel: rows(t, k), C: c.c, Set: train.Set{Y: y, Bias: true}}, Settings{})
+		if d := r.Errors - counted; d > len(r.Ties) || -d > len(r.Ties) {
+			t.Errorf("%v: %d errors, svm-train %d, ties %v", c, r.Errors, counted, r.Ties)
 		}
 	}
 }

@@ -23,7 +23,7 @@ const mostRecorded = 64
 // ControlledBytes is the approximate memory of a Controlled of that many fits.
 func ControlledBytes(points, examples int64, fits int) int64 {
 	const perPoint, perExample = 10, 40 // numbers beside fits and sums
-	bytes := int64(min(fits, mostRecorded))*(16*points+examples) + 8*(perPoint*points+perExample*examples)
+	bytes := int64(min(fits, mostRecorded))*(12*points+examples) + 8*(perPoint*points+perExample*examples)
 	if fits > mostRecorded {
 		bytes += 8 * controlGroups * (21*points + 16*examples)
 	}
@@ -40,6 +40,7 @@ type Controlled struct {
 	done     int // resamples added
 
 	center   []float64   // the theory's mean, M + P
+	scale    float64     // of F1 - E F1: a power of two
 	recorded []recorded  // the last fits
 	points   *regression // sums over the fits before: F1 - E F1 and its square; f - center, its square, votes
 	unit     []unit      // their sums over an unfinished period, by point
@@ -51,8 +52,9 @@ type Controlled struct {
 
 // recorded is a fit whose sums are not formed yet.
 type recorded struct {
-	exact, first []float64 // f, F1
-	absent       []bool    // examples
+	exact  []float64 // f
+	first  []float32 // F1 - E F1 in units of scale; 0 if unknown
+	absent []bool    // examples
 }
 
 // pointResponses are f - center, (f - center)^2, votes.
@@ -80,6 +82,11 @@ func NewControlled(p Controls, tests []loss.Test) (*Controlled, error) {
 		e.warnings = append(e.warnings,
 			fmt.Sprintf("no control variate: the average of the first iterate is not known: %v", err))
 	}
+	e.scale = tiny
+	for j := range e.center {
+		e.scale = math.Max(e.scale, e.deviation(j))
+	}
+	e.scale = math.Exp2(math.Round(math.Log2(e.scale)))
 	return e, nil
 }
 
@@ -93,10 +100,12 @@ func (e *Controlled) Add(_ int, weight, f []float64) {
 	e.recorded = e.recorded[:len(e.recorded)+1]
 	r := &e.recorded[len(e.recorded)-1]
 	if r.exact == nil {
-		*r = recorded{make([]float64, n), make([]float64, n), make([]bool, len(weight))}
+		*r = recorded{make([]float64, n), make([]float32, n), make([]bool, len(weight))}
 	}
 	copy(r.exact, f)
-	copy(r.first, f[n:])
+	for j, mean := range e.known.Mean {
+		r.first[j] = float32((f[n+j] - mean) / e.scale)
+	}
 	for i, w := range weight {
 		r.absent[i] = w == 0
 	}
@@ -116,8 +125,8 @@ func (e *Controlled) sumUp() {
 		e.points, e.unit = newRegression(n, pointResponses), make([]unit, n)
 		e.examples = newRegression(len(e.absent), 1+len(e.leftOut))
 	}
-	inPieces(n, func(j int) { e.addPoint(e.points, j, j) })
-	inPieces(len(e.absent), func(i int) { e.addExample(e.examples, i, i) })
+	linalg.Parallel(n, func(j int) { e.addPoint(e.points, j, j) })
+	linalg.Parallel(len(e.absent), func(i int) { e.addExample(e.examples, i, i) })
 	e.recorded = e.recorded[:0]
 }
 
@@ -125,32 +134,13 @@ func (e *Controlled) sumUp() {
 // to which add adds the recorded ones.
 func eachSums(n, responses int, all *regression, add func(sums *regression, item, i int),
 	f func(i int, sums *regression)) {
-	eachPiece(n, func(first, last int) {
+	linalg.Parallel(n, func(i int) {
 		sums := newRegression(1, responses)
-		for i := first; i < last; i++ {
-			if clear(sums.all); all != nil {
-				copy(sums.all, all.all[i*len(sums.all):])
-			}
-			add(sums, 0, i)
-			f(i, sums)
+		if all != nil {
+			copy(sums.all, all.all[i*len(sums.all):])
 		}
-	})
-}
-
-// piece is the number of sites or examples of a parallel task.
-const piece = 512
-
-// eachPiece calls f for pieces of the numbers below n, in parallel.
-func eachPiece(n int, f func(first, last int)) {
-	linalg.Parallel((n+piece-1)/piece, func(task int) { f(task*piece, min(n, (task+1)*piece)) })
-}
-
-// inPieces calls f for the numbers below n, in parallel.
-func inPieces(n int, f func(i int)) {
-	eachPiece(n, func(first, last int) {
-		for i := first; i < last; i++ {
-			f(i)
-		}
+		add(sums, 0, i)
+		f(i, sums)
 	})
 }
 
@@ -166,7 +156,7 @@ func (e *Controlled) addPoint(sums *regression, item, j int) {
 	}
 	for k, r := range e.recorded {
 		var o unit
-		excess(o[:], r.first[j], e.known.Mean, e.known.Var, j)
+		e.excess(o[:], &r, j, e.known.Mean, e.known.Var, j)
 		off := r.exact[j] - e.center[j]
 		o[controls], o[controls+1], o[controls+2] = off, off*off, loss.Vote{}.Value(r.exact[j], 0)
 		floats.Add(sum[:], o[:])
@@ -190,7 +180,7 @@ func (e *Controlled) addExample(sums *regression, item, i int) {
 		if !r.absent[i] {
 			continue
 		}
-		excess(o, r.first[site], e.known.AbsentMean, e.known.AbsentVar, i)
+		e.excess(o, &r, site, e.known.AbsentMean, e.known.AbsentVar, i)
 		o[controls] = r.exact[site] - e.center[site]
 		for t, l := range e.leftOut {
 			o[controls+1+t] = l.test.Value(r.exact[site], e.solution.Problem.Y[i])
@@ -199,11 +189,11 @@ func (e *Controlled) addExample(sums *regression, item, i int) {
 	}
 }
 
-// excess computes the controls at i from F1: F1 minus its mean, and the square of that minus the variance; 0
-// if unknown.
-func excess(o []float64, first float64, mean, variance []float64, i int) {
+// excess computes the controls of a fit at a site: F1 minus its mean, and the square of that minus the
+// variance, both the i-th; 0 if unknown.
+func (e *Controlled) excess(o []float64, r *recorded, site int, mean, variance []float64, i int) {
 	if mean != nil {
-		o[0] = first - mean[i]
+		o[0] = float64(r.first[site])*e.scale + (e.known.Mean[site] - mean[i])
 	}
 	if variance != nil {
 		o[1] = o[0]*o[0] - variance[i]
@@ -212,32 +202,26 @@ func excess(o []float64, first float64, mean, variance []float64, i int) {
 
 // addLeftOut adds the examples that a resample leaves out to the left-out errors.
 func (e *Controlled) addLeftOut(r *recorded, weight []float64) {
-	n, y := len(weight), e.solution.Problem.Y
+	for _, l := range e.leftOut {
+		l.begin()
+	}
+	y := e.solution.Problem.Y
 	if len(e.leftOut) > 0 {
 		e.jack.add(weight, func(i int) float64 {
 			return e.leftOut[0].test.Value(r.exact[e.solution.SiteOf(i)], y[i])
 		})
 	}
-	parts := make([][]leftOutSums, len(e.leftOut))
-	for t := range parts {
-		parts[t] = make([]leftOutSums, (n+piece-1)/piece)
-	}
-	eachPiece(n, func(first, last int) {
-		var o [controls]float64
-		for i := first; i < last; i++ {
-			if !r.absent[i] {
-				continue
-			}
-			site := e.solution.SiteOf(i)
-			e.absent[i]++
-			excess(o[:], r.first[site], e.known.AbsentMean, e.known.AbsentVar, i)
-			for t, l := range e.leftOut {
-				l.add(&parts[t][first/piece], i, l.test.Value(r.exact[site], y[i]), o)
-			}
+	var o [controls]float64
+	for i, absent := range r.absent {
+		if !absent {
+			continue
 		}
-	})
-	for t, l := range e.leftOut {
-		l.join(parts[t])
+		site := e.solution.SiteOf(i)
+		e.absent[i]++
+		e.excess(o[:], r, site, e.known.AbsentMean, e.known.AbsentVar, i)
+		for _, l := range e.leftOut {
+			l.add(i, l.test.Value(r.exact[site], y[i]), o[0], o[1])
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ func (x *iterate) expectation() (e Expectation, err error) {
 	whole, inside, outside := newForces(sites), newForces(sites), newForces(sites)
 	own, kinds := make([]forces, sites), make([][]float64, sites) // without one example of each target
 	errs := make([]error, sites)
-	inPieces(sites, func(j int) {
+	linalg.Parallel(sites, func(j int) {
 		site, law := x.force(j), laws[part[j]]
 		errs[j] = cmp.Or(whole.set(j, site, law.marginal, -1), inside.set(j, site, law.inside, -1),
 			outside.set(j, site, law.outside, -1))
@@ -220,7 +220,7 @@ func (x *iterate) variance(law *jointCounts, variance []float64, whole bool) []f
 	for k := range xi {
 		xi[k] = make([]float64, len(variance))
 	}
-	inPieces(len(variance), func(j int) {
+	linalg.Parallel(len(variance), func(j int) {
 		site := x.force(j)
 		for k := range xi {
 			xi[k][j] = site.value([]int{one.First + k})

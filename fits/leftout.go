@@ -41,11 +41,8 @@ type leftOut struct {
 	weight       []float64 // the examples' w_i/N
 
 	all      *regression // the controls; losses about theory, about center
-	observed leftOutSums // of the present period
+	observed [4]float64  // of the present period
 }
-
-// leftOutSums are sums of the variables of leftOut.all.
-type leftOutSums [4]float64
 
 // differenceStep is the step, in standard deviations of the cavity, of finite differences of the averaged
 // test loss.
@@ -84,24 +81,19 @@ func newLeftOut(p *Controls, test loss.Test) *leftOut {
 	return l
 }
 
-// add adds to sums the loss of an absent example, with F1 and its square minus their means.
-func (l *leftOut) add(sums *leftOutSums, example int, value float64, first [controls]float64) {
-	sums[0] += l.scale[example] * l.slope[example] * first[0]
-	sums[1] += l.scale[example] * l.curve[example] * first[1]
-	sums[2] += l.scale[example] * (value - l.theory[example])
-	sums[3] += l.scale[example] * (value - l.center[example])
-	l.sums[example] += value
-}
-
-// join adds the sums of a resample.
-func (l *leftOut) join(parts []leftOutSums) {
+// begin starts a resample.
+func (l *leftOut) begin() {
 	l.observed[2] += l.theoryMean
 	l.observed[3] += l.mean
-	for _, part := range parts {
-		for i, v := range part {
-			l.observed[i] += v
-		}
-	}
+}
+
+// add adds the loss of an absent example, with F1 and its square minus their means.
+func (l *leftOut) add(example int, value, first, square float64) {
+	l.observed[0] += l.scale[example] * l.slope[example] * first
+	l.observed[1] += l.scale[example] * l.curve[example] * square
+	l.observed[2] += l.scale[example] * (value - l.theory[example])
+	l.observed[3] += l.scale[example] * (value - l.center[example])
+	l.sums[example] += value
 }
 
 // end closes a period of that many resamples, and moves the centers.

@@ -54,14 +54,9 @@ type Engine interface {
 	Rows(dst blas64.General, first int)
 }
 
-// Dense is an engine on a dense K.
-type Dense interface {
+// Single is an engine that knows single precision.
+type Single interface {
 	Engine
-
-	// RankUpdate changes d by delta at the listed sites and G with it, exactly (Woodbury, M03-65), at N^2
-	// len(sites) flops. It calls FormG if necessary. An update that would lose accuracy is refused with
-	// ErrUpdate; G is then the one of Precisions, after none or part of the change.
-	RankUpdate(sites []int, delta []float64) error
 
 	// FactorizeSingle is Factorize and FormG in single precision, at half the cost: the relative error of G
 	// is about SingleError(d). The error is ErrSingle if single precision does not suffice, or the backend
@@ -70,6 +65,16 @@ type Dense interface {
 
 	// SingleError is the expected relative error of FactorizeSingle's chi and b at d, +Inf if it refuses.
 	SingleError(d []float64) float64
+}
+
+// Dense is an engine on a dense K.
+type Dense interface {
+	Single
+
+	// RankUpdate changes d by delta at the listed sites and G with it, exactly (Woodbury, M03-65), at N^2
+	// len(sites) flops. It calls FormG if necessary. An update that would lose accuracy is refused with
+	// ErrUpdate; G is then the one of Precisions, after none or part of the change.
+	RankUpdate(sites []int, delta []float64) error
 
 	// UseFactor makes later factorisations at large d more accurate on a K that is singular within rounding:
 	// see CholeskyEngine. It returns the numerical rank of K if the engine has computed it, else N, and

@@ -43,8 +43,9 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// TestRough: in single precision chi, b and the product with G o G err by a few roundings of it, which the
-// product multiplies by up to 1/b^2; where that is too much, the engine is in double precision.
+// TestRough: a refresh in single precision is as accurate as it says, to a factor of some tens. In a rough
+// engine chi, b and the product with G o G err by a few roundings of single precision, which the product
+// multiplies by up to 1/b^2; where that is too much, the engine is in double precision.
 func TestRough(t *testing.T) {
 	if _, fast := blas.Bound().(blas.Single); !fast {
 		t.Skip("no single precision")
@@ -62,9 +63,21 @@ func TestRough(t *testing.T) {
 			e.MulVecSquaredOffDiag(image, x)
 			return [][]float64{e.chi, e.b, image}
 		}
-		rough := newLowRankEngine(k, false)
+		rough, exact := newLowRankEngine(k, false), newLowRankEngine(k, false)
 		rough.rough = true
-		got, want := answers(rough), answers(newLowRankEngine(k, false))
+		got, want := answers(rough), answers(exact)
+		want[0], want[1] = slices.Clone(exact.chi), slices.Clone(exact.b)
+		bound := 50 * exact.SingleError(d)
+		testutil.Check(t, exact.FactorizeSingle(d))
+		for i, chi := range exact.chi {
+			off := math.Max(math.Abs(chi/want[0][i]-1), math.Abs(exact.b[i]/want[1][i]-1))
+			if off > bound || !math.IsInf(rough.SingleError(d), 1) {
+				t.Fatalf("d times %g: chi or b of site %d is off by %.1e, bound %.1e", scale, i, off, bound)
+			}
+		}
+		if testutil.Check(t, exact.Factorize(d)); !slices.Equal(exact.chi, want[0]) {
+			t.Error("single precision remains")
+		}
 		least := slices.Min(want[1])
 		for c := range want {
 			off := floats.Distance(got[c], want[c], math.Inf(1)) / floats.Norm(want[c], math.Inf(1))

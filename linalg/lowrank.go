@@ -361,8 +361,8 @@ func (k *LowRankPlusDiag) Engine() Engine { return newLowRankEngine(k, false) }
 // 1e-3.
 func RoughEngine(k Kernel) Engine {
 	e := k.Engine()
-	if low, _ := lowRankOf(e); low != nil && !low.kept() {
-		_, low.rough = blas.Bound().(blas.Single)
+	if low, _ := lowRankOf(e); low != nil {
+		low.rough = low.canSingle()
 	}
 	return e
 }

@@ -1,6 +1,8 @@
 package linalg
 
 import (
+	"cmp"
+	"errors"
 	"math"
 	"slices"
 
@@ -89,6 +91,38 @@ func (e *lowRankEngine) Factorize(d []float64) error {
 		err = e.factorize()
 	}
 	return err
+}
+
+// SingleError is 2^-24 (1 + max d_i K_ii): chi errs by some roundings, and b by those of 1 - d chi.
+func (e *lowRankEngine) SingleError(d []float64) float64 {
+	if !e.canSingle() || e.rough || len(d) != e.k.n {
+		return math.Inf(1)
+	}
+	most := 0.0
+	for i, v := range d {
+		most = math.Max(most, v*e.k.diag[i])
+	}
+	return 0x1p-24 * (1 + most)
+}
+
+// canSingle reports whether the passes over R' can be in single precision.
+func (e *lowRankEngine) canSingle() bool {
+	_, fast := blas.Bound().(blas.Single)
+	return fast && !e.kept() && !e.refine
+}
+
+// FactorizeSingle is Factorize by passes in single precision.
+func (e *lowRankEngine) FactorizeSingle(d []float64) error {
+	if err := core.Check(d, e.k.n); err != nil || !e.canSingle() {
+		return cmp.Or(err, ErrSingle)
+	}
+	copy(e.d, d)
+	e.lanes.setSingle(true)
+	defer e.lanes.setSingle(e.rough)
+	if err := e.factorize(); err != nil {
+		return errors.Join(ErrSingle, err)
+	}
+	return nil
 }
 
 // leastRough is the least b = 1 - d chi for single precision: the relative error of (G o G) x is about
@@ -207,7 +241,9 @@ func (e *lowRankEngine) scaledFactor(dst blas64.General, first, last int, scale 
 }
 
 // addSquares adds the squared norms of the columns of a to sums.
-func addSquares(sums []float64, a blas64.General) { addProducts(sums, a, a) }
+func addSquares(sums []float64, a blas64.General) {
+	addProducts(sums, a.Rows, a.Stride, a.Data, a.Data)
+}
 
 // complements computes 1 - h of the listed sites without cancellation. h_i is a diagonal element of the
 // projector P on the columns of [w^1/2 R; I], and

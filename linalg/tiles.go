@@ -62,28 +62,21 @@ func mulLower(c, a blas64.General) {
 	}
 }
 
-// addProducts adds the inner products of the columns of a and b to sums, four rows at a time.
-func addProducts(sums []float64, a, b blas64.General) {
-	addRowProducts(sums, a.Rows, a.Data, a.Stride, b.Data, b.Stride)
-}
-
-func addProducts32(sums []float64, a, b blas32.General) {
-	addRowProducts(sums, a.Rows, a.Data, a.Stride, b.Data, b.Stride)
-}
-
-func addRowProducts[T number](sums []float64, rows int, a []T, aStride int, b []T, bStride int) {
+// addProducts adds the inner products of the columns of a and b, of equal strides, to sums, four rows at a
+// time.
+func addProducts[T number](sums []float64, rows, stride int, a, b []T) {
 	n, q := len(sums), 0
 	for ; q+4 <= rows; q += 4 {
-		at, bt := a[q*aStride:], b[q*bStride:]
-		a0, a1, a2, a3 := at[:n], at[aStride:][:n], at[2*aStride:][:n], at[3*aStride:][:n]
-		b0, b1, b2, b3 := bt[:n], bt[bStride:][:n], bt[2*bStride:][:n], bt[3*bStride:][:n]
+		at, bt := a[q*stride:], b[q*stride:]
+		a0, a1, a2, a3 := at[:n], at[stride:][:n], at[2*stride:][:n], at[3*stride:][:n]
+		b0, b1, b2, b3 := bt[:n], bt[stride:][:n], bt[2*stride:][:n], bt[3*stride:][:n]
 		for i, v := range a0 {
 			sums[i] += float64(v*b0[i] + a1[i]*b1[i] + (a2[i]*b2[i] + a3[i]*b3[i]))
 		}
 	}
 	for ; q < rows; q++ {
-		other := b[q*bStride:][:n]
-		for i, v := range a[q*aStride:][:n] {
+		other := b[q*stride:][:n]
+		for i, v := range a[q*stride:][:n] {
 			sums[i] += float64(v * other[i])
 		}
 	}
@@ -215,13 +208,13 @@ func (l lanes) forms(dst []float64, m []blas64.General, a blas64.General) {
 			copyBlock32(l.work32, m, first, last)
 			copy(l.twin32.Data, l.work32.Data)
 			blas32.Trmm(gblas.Left, gblas.NoTrans, 1, narrow, l.twin32)
-			addProducts32(dst[first:last], l.work32, l.twin32)
+			addProducts(dst[first:last], narrow.N, l.work32.Stride, l.work32.Data, l.twin32.Data)
 			return
 		}
 		copyBlock(l.work, m, first, last)
 		copyBlock(l.twin, []blas64.General{l.work}, 0, last-first)
 		mulLower(a, l.twin)
-		addProducts(dst[first:last], l.work, l.twin)
+		addProducts(dst[first:last], a.Rows, l.work.Stride, l.work.Data, l.twin.Data)
 	})
 	floats.Scale(2, dst)
 }
@@ -235,7 +228,7 @@ func (l lanes) norms(dst []float64, m []blas64.General, lower, kept blas64.Gener
 		if l.single {
 			copyBlock32(l.work32, m, first, last)
 			blas32.Trmm(gblas.Left, gblas.NoTrans, 1, narrow, l.work32)
-			addProducts32(dst[first:last], l.work32, l.work32)
+			addProducts(dst[first:last], narrow.N, l.work32.Stride, l.work32.Data, l.work32.Data)
 			return
 		}
 		solved := l.work

@@ -22,6 +22,8 @@ const (
 	singleResidual = 0.02 // residual below which refreshes are in double precision
 	maxPredictions = 40   // predicted steps between two refreshes
 	predictionTol  = 0.01 // they stop at changes of d below this times the square of the last residual
+	// residual over the one before on a factor, until it is known; 0.02 to 0.1 were seen
+	factorContraction = 0.05
 	// residual after predicted steps, in squares of the longest step, until it is known; 0.004 to 0.07 were
 	// seen
 	quadraticConstant = 0.008
@@ -38,7 +40,11 @@ func (p *mixed) moveG(c *precisionIteration, sweep int) error {
 	if !c.single && c.run.updateMoving(c.next, maxUpdateShare, negligible, math.Inf(1)) {
 		return nil
 	}
-	if sweep < c.run.settings.MaxSweeps && p.residual() > singleResidual &&
+	least := singleResidual
+	if linalg.FactorOf(c.run.Problem.Gram) != nil {
+		least = c.run.settings.Tolerance
+	}
+	if sweep < c.run.settings.MaxSweeps && p.residual() > least &&
 		c.run.refreshSingle(c.next, singleResidual/4) {
 		c.single = true
 		return nil
@@ -52,8 +58,14 @@ func (p *mixed) residual() float64 { return p.errorConstant * p.logStep * p.logS
 // improve iterates d on the engine's model of diag(G) as a function of d, around the present G, until d is
 // constant.
 func (p *mixed) improve(c *precisionIteration) {
-	if linalg.FactorOf(c.run.Problem.Gram) != nil {
-		return // a refresh is cheap
+	if linalg.FactorOf(c.run.Problem.Gram) != nil { // a refresh is cheap; the residual falls geometrically
+		if last := p.logStep; math.IsInf(last, 1) {
+			p.errorConstant = factorContraction
+		} else {
+			p.errorConstant = math.Min(1, c.run.Residual/(last*last))
+		}
+		p.logStep = math.Sqrt(c.run.Residual)
+		return
 	}
 	if square := p.logStep * p.logStep; square > 0 && !math.IsInf(square, 1) {
 		p.errorConstant = c.run.Residual / square

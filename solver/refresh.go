@@ -22,11 +22,11 @@ func (r *run) refresh(d []float64) error {
 // refreshSingle computes G at d in single precision, at half the cost, if its rounding is expected to change
 // G by at most maxError. It returns false if not, or if it breaks down; then it is not tried again.
 func (r *run) refreshSingle(d []float64, maxError float64) bool {
-	dense, ok := r.engine.(linalg.Dense)
-	if !ok || r.noSingle || dense.SingleError(d) > maxError {
+	engine, ok := r.engine.(linalg.Single)
+	if !ok || r.noSingle || engine.SingleError(d) > maxError {
 		return false
 	}
-	if dense.FactorizeSingle(d) != nil {
+	if engine.FactorizeSingle(d) != nil {
 		r.noSingle = true
 		return false
 	}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/blas"
+	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/linalg"
 	"bootbench/loss"
@@ -62,6 +63,9 @@ func (j *judge) value(ctx context.Context, spec model.Spec) (mean judged, err er
 	first, err := model.Build(ctx, spec)
 	if err != nil {
 		return mean, err
+	}
+	if j.problem.By == Folds && len(first.Set.Levels()) > 2 && !j.problem.scaled() {
+		return j.byDecision(ctx, first)
 	}
 	functions := functionsOf(first)
 	count := len(functions)
@@ -119,20 +123,57 @@ func (j *judge) one(ctx context.Context, m *model.Model, last **solver.Solution)
 // measure.
 const measuredPartitions = 2
 
-// byFits uses exact fits without folds, of whole groups if there are any, else within the classes of labels:
-// for groups and measures there is no theory, and no gradient.
-func (j *judge) byFits(ctx context.Context, m *model.Model) (judged, error) {
-	design, folds := resample.Design{N: m.Set.N(), Group: m.Set.Groups}, j.problem.Folds
+// folds are the folds for exact fits, and their number: of whole groups if there are any, else within the
+// classes of labels.
+func (j *judge) folds(set *dataset.Set) (scheme resample.Scheme, folds int, err error) {
+	design, folds := resample.Design{N: set.N(), Group: set.Groups}, j.problem.Folds
 	if design.Group != nil {
-		folds = min(folds, 1+slices.Max(m.Set.Groups))
-	} else if m.Labels() {
-		for _, y := range m.Y {
+		folds = min(folds, 1+slices.Max(set.Groups))
+	} else if !set.AreNumbers() {
+		for _, y := range set.Columns[0].Y {
 			design.Stratum = append(design.Stratum, int(math.Max(0, y)))
 		}
 	}
-	scheme, err := design.Of(resample.KFold{}.Name(), resample.Options{Folds: folds})
+	if scheme, err = design.Of(resample.KFold{}.Name(), resample.Options{Folds: folds}); err != nil {
+		err = fmt.Errorf("%w: folds: %w", model.ErrInput, err)
+	}
+	return scheme, folds, err
+}
+
+// byDecision is the error of the decision between several classes, by exact fits without folds, on the grid
+// alone: it has no gradient. The mean error of each class against the others, which the theory has, is a poor
+// guide to it: of ten classes all models that separate none have a tenth.
+func (j *judge) byDecision(ctx context.Context, m *model.Model) (judged, error) {
+	scheme, folds, err := j.folds(m.Set)
 	if err != nil {
-		return judged{}, fmt.Errorf("%w: folds: %w", model.ErrInput, err)
+		return judged{}, err
+	}
+	fields, settings := make([][]float64, len(m.Functions)), model.RetrainSettings{}
+	settings.Resamples = measuredPartitions * folds
+	for k := range fields {
+		r, err := singly(ctx, m.Of(k), scheme, j.problem.Test, settings)
+		if err != nil {
+			return judged{}, err
+		}
+		fields[k] = r.OutOfBag
+	}
+	wrong, f := make([]float64, m.Set.N()), make([]float64, len(fields))
+	for i, class := range m.Set.Columns[0].Y {
+		for k := range fields {
+			f[k] = fields[k][i]
+		}
+		if floats.MaxIdx(f) != int(class) {
+			wrong[i] = 1
+		}
+	}
+	return judged{value: stat.Mean(wrong, m.Set.Weights)}, nil
+}
+
+// byFits uses exact fits without folds: for groups and measures there is no theory, and no gradient.
+func (j *judge) byFits(ctx context.Context, m *model.Model) (judged, error) {
+	scheme, folds, err := j.folds(m.Set)
+	if err != nil {
+		return judged{}, err
 	}
 	settings, measure := model.RetrainSettings{}, j.problem.Spec.Measure
 	if settings.Resamples = folds; !measure.IsError() {

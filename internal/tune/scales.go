@@ -41,7 +41,7 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 		return nil, fmt.Errorf("%w: kernel %v has no length scales to choose", model.ErrInput,
 			p.Spec.Kernel.Kind)
 	}
-	p.Scales = AsGiven
+	p.Scales, p.leads = AsGiven, true
 	one, err := choose(ctx, p, settings)
 	if err != nil || one.Cancelled {
 		return one, err

@@ -60,7 +60,12 @@ type Problem struct {
 	Rows   int // that judge a model at most, a fixed random part; default DefaultRows
 	// resampling of n examples, for LeftOut, Plain632 and Plus632; default: Poisson of ratio 1
 	Scheme func(n int) (resample.Scheme, error)
+
+	leads bool // to a search for length scales
 }
+
+// scaled reports whether features have length scales of their own, or shall have them: it takes a gradient.
+func (p *Problem) scaled() bool { return p.leads || len(p.Spec.Kernel.LengthScale) > 1 }
 
 // Settings of the search. The zero value means the defaults.
 type Settings struct {
@@ -234,6 +239,8 @@ func (r *Result) String() string {
 	if r.By == Folds {
 		if r.Spec.Set.Groups != nil {
 			by = "cross-validation by exact fits, whole groups left out"
+		} else if len(r.Spec.Set.Levels()) > 2 && len(r.Spec.Kernel.LengthScale) <= 1 {
+			by = "cross-validation by exact fits"
 		} else if !r.Spec.Measure.IsError() {
 			by = fmt.Sprintf("cross-validation by exact fits, judged by %v", r.Spec.Measure)
 		}

@@ -518,6 +518,26 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// TestDecision: several classes are judged by the error of their decision, which is 0 where they are apart,
+// and about 4/5 where five are coins, of which each against the others errs 1/5.
+func TestDecision(t *testing.T) {
+	for _, c := range []struct{ spread, from, to float64 }{{0, 0, 0}, {1000, 0.65, 0.95}} {
+		x, y, r := linalg.NewMatrix(100, 1), make([]float64, 100), rand.New(rand.NewPCG(1, 1))
+		for i := range y {
+			y[i] = float64(i % 5)
+			x.Data[i] = y[i] + 0.1*r.NormFloat64() + c.spread*r.NormFloat64()
+		}
+		set := testutil.Must(dataset.New(x, y))(t)
+		testutil.Check(t, set.Classify(""))
+		p := Problem{Spec: model.NewSpec(set, loss.Hinge{C: 1})}
+		v := testutil.Must(Value(t.Context(), p, 1e-3))(t)
+		result := testutil.Must(Run(t.Context(), p, Settings{}))(t)
+		if !(v >= c.from && v <= c.to) || !(result.Value >= c.from && result.Value <= c.to) {
+			t.Errorf("error %v, of the choice %v, not from %v to %v", v, result.Value, c.from, c.to)
+		}
+	}
+}
+
 // TestManyClasses: of more than ten classes the ten with most rows judge a model, also if the set has no row
 // of some others.
 func TestManyClasses(t *testing.T) {

@@ -68,13 +68,9 @@ retrain sonar --resamples 600 --seed 9 --no-points |
 	test_error within 5 * standard_error + 5 * sonar.refined.standard_error of sonar.refined.test_error
 estimate crabs --loss hinge --C 1 --accuracy 1% --no-points | none refined.points |
 	refined.standard_error / refined.test_error < 0.0101
-predict sonar --test sonar --no-points | refined.resamples = 200
-grid sonar --over ratio=1 | results.0.estimate.refined.resamples = 200
-curve sonar --ratio 1 --no-points | results.0.refined.resamples = 200
 estimate crabs --no-points --ratio 5 | none refined
 estimate crabs --no-points --ratio 5 --refine 20 | refined.resamples = 20
 estimate crabs --no-points --scheme kfold --folds 100 | refined.resamples = 200
-estimate crabs --no-points --loss probit | none refined
 stopped := estimate synthetic:blobs,n=200 --loss hard --gamma 0.05 --quiet | exit = 2 | said has soft margin
 predict --test synthetic:blobs,n=2 synthetic:blobs,n=200 --loss hard --gamma 0.05 --quiet | exit = 2 |
 	said = stopped.said

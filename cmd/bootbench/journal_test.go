@@ -95,7 +95,7 @@ func TestJournals(t *testing.T) {
 		{"grid --loss hinge --over gamma=0.1,0.2 --over C=0.1,1 " + blobs, 4},
 		{"compare --loss square --noise 1 --sizes 20,10 --resamples 5 synthetic:friedman1,n=20", 2},
 	} {
-		if testing.Short() && i%2 > 0 {
+		if testing.Short() && i%3 > 0 {
 			continue // the run without -short has it
 		}
 		line, tasks := goldenLine(words, c.line), c.tasks
@@ -455,7 +455,7 @@ func TestInterruptAnywhere(t *testing.T) {
 		"cv CLASSES HINGE --multiclass ovo --permutations 3", "estimate TARGETS SQUARE --refine 20",
 		"retrain TARGETS SQUARE --resamples 20", "predict TARGETS SQUARE --test NEW", "rows TARGETS SQUARE",
 	} {
-		if testing.Short() && i%2 > 0 {
+		if testing.Short() && i%4 > 0 {
 			continue // the run without -short has it
 		}
 		line = goldenLine(tables, line)

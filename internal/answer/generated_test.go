@@ -56,7 +56,8 @@ func TestGeneratedAgainstRefits(t *testing.T) {
 		{resample.Residual, copies},
 		{resample.Wild, grid(t, 90)},
 	} {
-		if testing.Short() && c.spec.Set == friedman.Set && c.kind != resample.Wild {
+		twice := c.spec.Set == friedman.Set || c.spec.Set == copies.Set // with others of the kind
+		if testing.Short() && twice && c.kind != resample.Wild {
 			continue // the run without -short has it
 		}
 		t.Run(c.kind+"/"+c.spec.Loss.Name(), func(t *testing.T) {

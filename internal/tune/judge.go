@@ -35,28 +35,6 @@ type judged struct {
 	gradient func(ctx context.Context, over []model.Hyperparameter) ([]float64, error)
 }
 
-// mostClasses is the largest number of classes, the ones with most rows, that are separated from the others
-// to judge a model.
-const mostClasses = 10
-
-// functionsOf are the functions of a model that judge it.
-func functionsOf(m *model.Model) []int {
-	functions := make([]int, len(m.Functions))
-	for k := range functions {
-		functions[k] = k
-	}
-	levels := m.Set.Levels()
-	if len(levels) <= mostClasses || len(levels) != len(functions) {
-		return functions
-	}
-	rows := make([]int, len(levels))
-	for _, y := range m.Set.Columns[0].Y {
-		rows[int(y)]++
-	}
-	slices.SortStableFunc(functions, func(a, b int) int { return cmp.Compare(rows[b], rows[a]) })
-	return functions[:mostClasses]
-}
-
 // value is the mean over functions of a model, each with a kernel matrix of its own for its solutions. These
 // are the starts of the next model unless a function fails; later ones are then not judged.
 func (j *judge) value(ctx context.Context, spec model.Spec) (mean judged, err error) {
@@ -67,14 +45,13 @@ func (j *judge) value(ctx context.Context, spec model.Spec) (mean judged, err er
 	if j.problem.By == Folds && len(first.Set.Levels()) > 2 && !j.problem.scaled() {
 		return j.byDecision(ctx, first)
 	}
-	functions := functionsOf(first)
-	count := len(functions)
+	count := len(first.Functions)
 	if j.last == nil {
 		j.last = make([]*solver.Solution, count)
 	}
 	all, next := make([]judged, count), slices.Clone(j.last)
 	err = eachPart(count, func(k int) error {
-		m, err := partOf(ctx, first, functions[k])
+		m, err := partOf(ctx, first, k)
 		if err == nil {
 			all[k], err = j.one(ctx, m, &next[k])
 		}

@@ -216,9 +216,8 @@ func canTrain(ctx context.Context, spec model.Spec) error {
 	if err != nil {
 		return err
 	}
-	functions := functionsOf(first)
-	return eachPart(len(functions), func(k int) error {
-		m, err := partOf(ctx, first, functions[k])
+	return eachPart(len(first.Functions), func(k int) error {
+		m, err := partOf(ctx, first, k)
 		if err != nil {
 			return err
 		}

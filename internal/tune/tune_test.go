@@ -540,27 +540,6 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// TestManyClasses: of more than ten classes the ten with most rows judge a model, also if the set has no row
-// of some others.
-func TestManyClasses(t *testing.T) {
-	x, y := linalg.NewMatrix(0, 1), []float64(nil)
-	for class, rows := range []int{3, 5, 2, 4, 9, 6, 7, 8, 3, 4, 5, 6} {
-		for k := range rows {
-			x.Data, y = append(x.Data, float64(class)+0.1*float64(k)), append(y, float64(class))
-		}
-	}
-	x.Rows = len(y)
-	set := testutil.Must(dataset.New(x, y))(t)
-	testutil.Check(t, set.Classify(""))
-	m := testutil.Must(model.Build(t.Context(), model.NewSpec(set, loss.Hinge{C: 1})))(t)
-	if got := functionsOf(m); !slices.Equal(got, []int{4, 7, 6, 5, 11, 1, 10, 3, 9, 0}) {
-		t.Errorf("classes %v", got)
-	}
-	few := m.Spec
-	few.Set = set.Subset([]int{0, 1, 3, 4, 5, 10, 11, 14, 15, 23, 24, 29, 30, 36, 37, 44, 45, 48, 51, 52, 56})
-	testutil.Check(t, canTrain(t.Context(), few))
-}
-
 // TestEachPart: the error is the first part's that fails, and all parts before it are done.
 func TestEachPart(t *testing.T) {
 	var done [40]bool

@@ -61,6 +61,10 @@ func (a *app) loadData(o *options, path string) *dataset.Set {
 		a.tasks.digests = append(a.tasks.digests, set.Digest())
 	}
 	o.decideTask(set)
+	if o.Given("blocks") {
+		set.Doubts = slices.DeleteFunc(set.Doubts,
+			func(d dataset.Doubt) bool { return d.Kind == dataset.TimeOrder })
+	}
 	a.found.Add(answer.CheckData(set)...)
 	o.idleOn(a.command.name, set)
 	return set

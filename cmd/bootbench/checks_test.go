@@ -56,6 +56,14 @@ func checkTables(t *testing.T) {
 	table("codes", "c,a,b,y", n, func(i int) string {
 		return fmt.Sprintf("%v,%s", map[bool]float64{true: -999, false: float64(i % 7)}[i%20 == 0], number(i))
 	})
+	table("spelt", "c,a,b,y", n,
+		func(i int) string { return []string{"Yes,", "yes,", "no,"}[i%3] + number(i) })
+	table("zips", "c,a,b,y", n, func(i int) string { return fmt.Sprintf("%05d,%s", i%7*1009, number(i)) })
+	table("walk", "day,a,y", n,
+		func(i int) string { return fmt.Sprintf("2021-%d-%d,%d,%d", 1+i/28, 1+i%28, i%7, i*i) })
+	table("jitter", "a,b,y", 2*n, func(i int) string {
+		return strings.ReplaceAll(number(i%n), ",", []string{",", "1,"}[i/n])
+	})
 	table("leak", "total,a,b,y", n, func(i int) string { return rows[i].y + "1," + number(i) })
 	table("recoded", "outcome,a,b,y", n, func(i int) string { return rows[i].label + "!," + label(i) })
 	table("few", "a,b,y", 15, number)
@@ -81,6 +89,7 @@ func TestEveryCheck(t *testing.T) {
 	const lines = `
 BB001 | cv copies.csv SQUARE
 BB002 | loo copies.csv SQUARE
+BB002 | cv jitter.csv SQUARE
 BB003 | cv twins.csv HINGE
 BB004 | cv patients.csv SQUARE
 BB005 | cv weeks.csv SQUARE
@@ -88,6 +97,8 @@ BB006 | cv units.csv SQUARE
 BB007 | cv codes.csv SQUARE
 BB008 | cv leak.csv SQUARE
 BB008 | cv recoded.csv HINGE
+BB009 | cv spelt.csv SQUARE
+BB010 | cv zips.csv SQUARE
 BB011 | cv few.csv SQUARE
 BB012 | cv sites.csv SQUARE --groups site
 BB013 | cv weights.csv SQUARE --weights w
@@ -98,6 +109,7 @@ BB016 | predict few.csv --test few.csv SQUARE --level 0.9
 BB017 | predict colours.csv --test new.csv SQUARE --unseen zero
 BB018 | predict numbers.csv --test far.csv SQUARE
 BB019 | cv tenth.csv HINGE
+BB020 | cv walk.csv SQUARE
 BB021 | cv chance.csv SQUARE
 BB023 | tune numbers.csv --loss square --gamma 0.5 --over noise=10:20
 BB024 | estimate labels.csv HINGE --gamma 1e9 --no-bias
@@ -150,7 +162,8 @@ BB038 | retrain rare.csv HINGE --scheme poisson --ratio 0.1 --resamples 20`
 		"estimate crabs --ignore BB001,BB999")
 	for _, clean := range []string{"estimate boston --loss square --noise 10%", "estimate crabs", "cv crabs",
 		"cv numbers.csv --loss square --noise 0.1", "cv labels.csv --loss hinge --C 1",
-		"cv numbers.csv --loss square --noise 0.1 --blocks 10 --folds 3"} {
+		"cv numbers.csv --loss square --noise 0.1 --blocks 10 --folds 3",
+		"cv walk.csv --loss square --noise 0.1 --blocks 10 --folds 3 --ignore BB008,BB021"} {
 		if doc := decoded[report.Findings](t, clean); len(doc.Checks) > 0 {
 			t.Errorf("%s: %v", clean, doc.Checks)
 		}

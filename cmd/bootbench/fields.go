@@ -16,6 +16,7 @@ var fields = []struct{ name, flag string }{
 	{"ReadOptions.MaxBytes", "--max-memory"},
 	{"ReadOptions.Missing", "--missing"},
 	{"ReadOptions.NA", "--na"},
+	{"ReadOptions.NoHeader", "--no-header"},
 	{"ReadOptions.Positive", "--positive"},
 	{"ReadOptions.Strata", "--strata"},
 	{"ReadOptions.Target", "--target"},

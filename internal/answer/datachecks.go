@@ -18,7 +18,9 @@ import (
 // codes of missing values and features that alone explain the target.
 func CheckData(set *dataset.Set) (all report.Checks) {
 	kinds := map[dataset.DoubtKind]*report.Kind{dataset.RepeatingIDs: report.RepeatingIDs,
-		dataset.RowNumbers: report.RowNumbers, dataset.LeftOut: report.LeftOutColumn}
+		dataset.RowNumbers: report.RowNumbers, dataset.LeftOut: report.LeftOutColumn,
+		dataset.Spellings: report.Spellings, dataset.LeadingZeros: report.LeadingZeros,
+		dataset.TimeOrder: report.TimeOrder}
 	for _, d := range set.Doubts {
 		all = append(all, kinds[d.Kind].Check(d.Value, d.Cure, "%s", d.Text))
 	}
@@ -26,7 +28,7 @@ func CheckData(set *dataset.Set) (all report.Checks) {
 	if set.Sparse != nil {
 		return all
 	}
-	return slices.Concat(all, twinRows(set), missingCodes(set), leaks(set))
+	return slices.Concat(all, twinRows(set), nearCopies(set), missingCodes(set), leaks(set))
 }
 
 // fewOfClass is the number of rows of a class below which the standard error of its error may be above 1/6.
@@ -90,13 +92,80 @@ func twinRows(set *dataset.Set) report.Checks {
 		"%d rows have the features of a row of another class: no model gets all of them right", twins)}
 }
 
-// codes are numbers written with nines only, as codes of missing values are, whatever the sign.
-var codes = []float64{99, 999, 9999, 99999, 999999}
+// nearCopies counts, of at least 20 and at most 200 rows, those whose nearest row of another group is a near
+// copy, and reports more than a third. Its distance, in standard deviations of the features, is not 0 but
+// less than 1/100 of the distance of the tenth nearest, and its target differs by less than 1/20 as much;
+// classes are the same.
+func nearCopies(set *dataset.Set) report.Checks {
+	const nearest, operations = 10, 1e8
+	n, d := set.N(), set.D()
+	if n < fewExamples || len(set.Columns) != 1 {
+		return nil
+	}
+	var values []float64
+	scale, y := make([]float64, d), set.Columns[0].Y
+	for j := range scale {
+		values = columnOf(values, set, j)
+		if sd := stat.StdDev(values, nil); sd > 0 {
+			scale[j] = 1 / sd
+		}
+	}
+	probes := min(n, max(20, min(200, int(operations/float64(n*d)))))
+	copies := 0
+	for p := range probes {
+		i := p * n / probes
+		x := set.X.Row(i)
+		var near [][2]float64 // squared distance and difference of the targets
+		for k := range n {
+			distance := 0.0
+			for j, v := range set.X.Row(k) {
+				distance += (v - x[j]) * scale[j] * (v - x[j]) * scale[j]
+			}
+			if distance == 0 || set.Groups != nil && set.Groups[i] == set.Groups[k] {
+				continue
+			}
+			if len(near) == nearest && distance >= near[nearest-1][0] {
+				continue
+			}
+			near = append(near, [2]float64{distance, math.Abs(y[k] - y[i])})
+			slices.SortFunc(near, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+			near = near[:min(len(near), nearest)]
+		}
+		if len(near) == nearest && near[0][0] < 1e-4*near[nearest-1][0] &&
+			(near[0][1] == 0 || set.AreNumbers() && 20*near[0][1] < near[nearest-1][1]) {
+			copies++
+		}
+	}
+	if 3*copies <= probes {
+		return nil
+	}
+	share := float64(copies) / float64(probes)
+	return report.Checks{report.CopiesApart.Check(share, "give copies a common name in a column, and take "+
+		"ReadOptions.Groups with it", "%.2g%% of the rows have near copies, which differ by less than a "+
+		"hundredth of the distance to other rows: errors of rows whose copies are trained on are too small",
+		100*share)}
+}
 
-// missingCodes finds numbers such as -999 and 9999 that occur twice or more in a column of numbers, and lie
-// further from its other values than those from each other.
+// codes are numbers that often stand for a missing value: sevens, eights or nines, of either sign, the bounds
+// of whole numbers of 16 and 32 bits, and -1, -7, -8 and -9.
+var codes = func() map[float64]bool {
+	all := map[float64]bool{-1: true, -7: true, -8: true, -9: true, math.MinInt16: true, math.MaxInt16: true,
+		math.MaxUint16: true, math.MinInt32: true, math.MaxInt32: true, math.MaxUint32: true}
+	for ones := 11.0; ones < 1e6; ones = 10*ones + 1 {
+		for digit := 7.0; digit <= 9; digit++ {
+			all[digit*ones], all[-digit*ones] = true, true
+		}
+	}
+	return all
+}()
+
+const huge = 1e20 // which is none among numbers that are not much smaller
+
+// missingCodes finds codes in a column of numbers. They lie further from the other values than those from
+// each other, and occur twice or are ten times as far; or they are the only values below 0: -77 and below, or
+// -1 to -9 if they occur thrice and more than twice as often as any other value.
 func missingCodes(set *dataset.Set) (all report.Checks) {
-	isCode := func(v float64) bool { return slices.Contains(codes, math.Abs(v)) }
+	isCode := func(v float64) bool { return v == math.Trunc(v) && (codes[v] || math.Abs(v) >= huge) }
 	check := func(name string, values []float64) {
 		if !slices.ContainsFunc(values, isCode) {
 			return
@@ -105,13 +174,27 @@ func missingCodes(set *dataset.Set) (all report.Checks) {
 		if len(others) < 2 {
 			return
 		}
-		low, high := floats.Min(others), floats.Max(others)
+		low, high, most := floats.Min(others), floats.Max(others), 0
+		count := counts(others)
+		for _, rows := range count {
+			most = max(most, rows)
+		}
 		for v, rows := range counts(values) {
-			if far := high - low; rows > 1 && isCode(v) && (v > high+far || v < low-far) {
+			span, off := high-low, max(low-v, v-high)
+			far := off > span && (rows > 1 || span > 0 && off > 10*span)
+			below := v < 0 && low >= 0
+			if math.Abs(v) >= huge {
+				far = off > 1e6*span
+			}
+			if math.Abs(v) < 10 { // one digit
+				far = far && rows > 1 && len(count) > 2
+				below = below && rows > max(2, 2*most) && len(count) > 4
+			}
+			if isCode(v) && (far || below) {
 				cure := fmt.Sprintf("take ReadOptions.NA %v with ReadOptions.Missing if it stands for a "+
 					"missing value", v)
 				all = append(all, report.MissingCodes.Check(v, cure,
-					"column %q is %v in %d rows, far from its other values", name, v, rows))
+					"column %q is %v in %d rows, unlike its other values", name, v, rows))
 			}
 		}
 	}

@@ -411,3 +411,64 @@ func setsOf(t *testing.T, classes int, file bool) {
 		t.Errorf("%d classes in all sets", sizes)
 	}
 }
+
+// TestMissingCodes: a code is found by a column of 40 numbers from low to high, in which some rows have it.
+func TestMissingCodes(t *testing.T) {
+	for _, c := range []struct {
+		low, high, code float64
+		rows            int
+		found           bool
+	}{{416, 16000, -999, 8, true}, {416, 16000, -999, 1, true}, {0, 10, -9, 8, true}, {18, 80, -1, 8, true},
+		{18, 80, 888, 8, true}, {0, 1, 1e30, 1, true}, {0, 10, -9999, 1, true}, {0, 1, -32768, 2, true},
+		{-5, 5, 99, 2, true}, {0, 1, 77, 2, true},
+		{0, 10, -1, 2, false}, {-5, 5, -9, 1, false}, {0, 200, 99, 3, false}, {0, 100, 888, 1, false},
+		{-20, 30, -9, 5, false}, {0, 10, -5, 8, false}, {0, 1e21, 1e20, 3, false}, {0, 0, -1, 20, false}} {
+		s := &dataset.Set{X: linalg.NewMatrix(40, 1), Features: []string{"x"}}
+		for i := range 40 {
+			if s.X.Row(i)[0] = c.low + (c.high-c.low)*float64(i)/39; i >= 40-c.rows {
+				s.X.Row(i)[0] = c.code
+			}
+		}
+		if found := missingCodes(s) != nil; found != c.found {
+			t.Errorf("%+v: %v", c, found)
+		}
+	}
+}
+
+// TestNearCopies: rows that are copied with a small error of all columns are found, also as classes; noise,
+// a curve without noise, and measures that are repeated with other results are none.
+func TestNearCopies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for what, c := range map[string]struct {
+		jitter, again, noise float64 // of the copies' features and targets, and of targets
+		d, copies            int
+		levels               []string
+		found                bool
+	}{"copies": {0.001, 0.001, 0.5, 2, 2, nil, true}, "once": {0.001, 0.001, 0.5, 3, 1, nil, true},
+		"classes": {0.001, 0, 0.5, 2, 2, []string{"a", "b"}, true}, "rows": {0, 0, 0.5, 2, 0, nil, false},
+		"a curve": {0, 0, 0, 1, 0, nil, false}, "repeated": {0.001, 0.5, 0.5, 2, 2, nil, false}} {
+		n := 60 * (c.copies + 1)
+		s := &dataset.Set{X: linalg.NewMatrix(n, c.d),
+			Columns: []dataset.Column{{Name: "y", Levels: c.levels}}}
+		for i := range n {
+			y := 0.0
+			if i < 60 {
+				for j := range c.d {
+					s.X.Row(i)[j] = rng.NormFloat64()
+				}
+				if y = s.X.At(i, 0) + c.noise*rng.NormFloat64(); c.levels != nil {
+					y = float64(rng.IntN(2))
+				}
+			} else {
+				for j := range c.d {
+					s.X.Row(i)[j] = s.X.At(i%60, j) + c.jitter*rng.NormFloat64()
+				}
+				y = s.Columns[0].Y[i%60] + c.again*rng.NormFloat64()
+			}
+			s.Columns[0].Y = append(s.Columns[0].Y, y)
+		}
+		if found := nearCopies(s) != nil; found != c.found {
+			t.Errorf("%s: %v", what, found)
+		}
+	}
+}

@@ -179,7 +179,7 @@ func TestShapesOfTables(t *testing.T) {
 		})
 	}
 	numbers := append([]byte("0,1,2,3\n"), shape{bare: true}.write(thin(boston, 3))...)
-	requireSame(t, "d.csv", numbers, Options{}, thin(boston, 3), false, "")
+	requireSame(t, "d.csv", numbers, Options{}, thin(boston, 3), false, "names the columns")
 }
 
 // TestShapesOfArrays: so do arrays and sparse lines.
@@ -349,7 +349,7 @@ func TestDates(t *testing.T) {
 			t.Errorf("%s: new inputs: %v %v", layout, err, in)
 		}
 		_, err = readInputs(strings.NewReader("a,when\n1,soon\n"), tableFormat, "g", s.Encoding(), Options{})
-		wantError(t, err, `"soon" is no date`)
+		wantError(t, err, `"soon" is no date`, "files as year-month-day")
 	}
 }
 
@@ -369,22 +369,93 @@ func TestRowNumbers(t *testing.T) {
 }
 
 // TestSubjects: a column whose values are in several rows each is offered for ReadOptions.Groups, if it is
-// named like subject, or if the rows of each follow each other.
+// named like a subject, if the rows of each follow each other, or if each has a number of its own.
 func TestSubjects(t *testing.T) {
 	for c, offered := range map[string]bool{"userID %d": true, "mouse %d": true, "patient m%d": true,
-		"mouse m%d": true, "mouse %d.5": false, "size %d": false} {
+		"mouse m%d": true, "mouse %d.5": false, "size %d": false, "MRN %d": true, "own x%d": true} {
 		name, value, _ := strings.Cut(c, " ")
 		text := name + ",a,y\n"
 		for i := range 60 {
 			k := i / 3
-			if name == "size" {
+			a := i * i % 11
+			if name == "size" || name == "own" {
 				k = i * 7 % 20
 			}
-			text += fmt.Sprintf(value+",%d,%d.5\n", 100+k, i*i%11, i*i*i%17)
+			if name == "own" {
+				a = k * k * k % 37
+			}
+			text += fmt.Sprintf(value+",%d,%d.5\n", 100+k, a, i*i*i%17)
 		}
 		s := testutil.Must(readTable(strings.NewReader(text), "f", Options{}))(t)
 		if strings.Contains(told(s), "ReadOptions.Groups "+name+" if") != offered {
 			t.Errorf("%s: %q", c, s.Notes)
+		}
+	}
+}
+
+// TestOuterSubjects: where patients are groups, the sites of several patients each are doubted, and patients
+// are not where sites are.
+func TestOuterSubjects(t *testing.T) {
+	text := "site,patient,a,y\n"
+	for i := range 60 {
+		text += fmt.Sprintf("s%d,%d,%d,%d.5\n", i%4, i%20, i*i%11, i*i*i%17)
+	}
+	for groups, offered := range map[string]bool{"patient": true, "site": false} {
+		s := testutil.Must(readTable(strings.NewReader(text), "f", Options{Groups: groups}))(t)
+		if strings.Contains(told(s), `"site" looks like an identifier with several groups`) != offered {
+			t.Errorf("%s: %+v", groups, s.Doubts)
+		}
+	}
+}
+
+// doubted are a column of 40 rows by formulas of the row, the name of a column and the doubt in it, if any.
+var doubted = []struct {
+	name string
+	cell func(i int) string
+	kind DoubtKind
+	any  bool
+}{
+	{"zip", func(i int) string { return fmt.Sprintf("%05d", i%7*1009) }, LeadingZeros, true},
+	{"zip", func(i int) string { return fmt.Sprintf("%05d", 10009+i%7*1009) }, LeadingZeros, false},
+	{"month", func(i int) string { return fmt.Sprintf("%02d", 1+i*5%12) }, LeadingZeros, false},
+	{"rate", func(i int) string { return fmt.Sprintf("0.%03d", i*i%97) }, LeadingZeros, false},
+	{"city", func(i int) string { return []string{"New York", "new-york", "Rome"}[i%3] }, Spellings, true},
+	{"flag", func(i int) string { return []string{"TRUE", "no", "1", "N"}[i%4] }, Spellings, true},
+	{"grade", func(i int) string { return []string{"A", "A-", "A+", "y", "yes"}[i%5] }, Spellings, false},
+	{"when", func(i int) string { return fmt.Sprintf("2021-%d-%d", 1+i/20, 1+i%20) }, TimeOrder, true},
+	{"when", func(i int) string { return fmt.Sprintf("2021-%d-%d", 2-i/20, 20-i%20) }, TimeOrder, true},
+	{"when", func(i int) string { return fmt.Sprintf("2021-1-%d", 1+i*i*7%29) }, TimeOrder, false},
+	{"year", func(i int) string { return strconv.Itoa(2000 + i/3) }, TimeOrder, true},
+	{"t", func(i int) string { return strconv.Itoa(i) }, TimeOrder, true},
+	{"x", func(i int) string { return strconv.Itoa(i / 3) }, TimeOrder, false},
+}
+
+// TestDoubts: columns raise the doubts that they should, and only these.
+func TestDoubts(t *testing.T) {
+	for _, c := range doubted {
+		text := c.name + ",a,y\n"
+		for i := range 40 {
+			text += fmt.Sprintf("%s,%d.5,%d\n", c.cell(i), i*i*i%17, (i-15)*(i-15))
+		}
+		s := testutil.Must(readTable(strings.NewReader(text), "f", Options{}))(t)
+		has := slices.ContainsFunc(s.Doubts, func(d Doubt) bool { return d.Kind == c.kind })
+		if has != c.any {
+			t.Errorf("%s as %s: %+v", c.name, c.cell(1), s.Doubts)
+		}
+	}
+}
+
+// TestNamesThatCount: a first line of years or other steps names columns of other numbers, and is an example
+// among alike ones.
+func TestNamesThatCount(t *testing.T) {
+	for text, rows := range map[string]int{"2019,2020,2021\n5,7,8\n12,3,4\n5,1,1\n": 3,
+		"1,2,3\n1.5,0.3,700\n2.5,1.3,80\n": 2, "400;402;404\n0,5;0,7;1,2\n0,1;0,3;2,5\n": 2,
+		"1,2,3\n4,1,2\n1,3,5\n": 3, "1,2,5\n1.5,0.3,700\n2.5,1.3,80\n": 3, "5,5,5\n1.5,2.5,3.5\n1,2,9\n": 3,
+	} {
+		s := testutil.Must(readTable(strings.NewReader(text), "f", Options{}))(t)
+		named := rows < strings.Count(text, "\n")
+		if s.N() != rows || strings.Contains(told(s), "names the columns") != named {
+			t.Errorf("%q: %d rows, %q", text, s.N(), told(s))
 		}
 	}
 }
@@ -460,6 +531,7 @@ texts | d.csv | when,a,color,y\nnow,5,green,no\n |  | 0 1 0 5 | -1 | "when"
 texts | d.csv | ,a,color,y\nBerlin,5,blue,yes\n |  | 1 0 0 5 | 1 |  | Berlin
 texts | d.csv | a,color\n5,pink\n | unseen=zero | 0 0 0 5 |  | 1 cells hold texts that train.csv lacks
 texts | d.csv | a,color,y\n5,red,\n |  | 0 0 1 5
+texts | d.csv | a,color,y\n5,red,\n6,red,yes\n |  | 0 0 1 5 0 0 1 6 |  | 1 of 2 rows lack the target
 texts | d.csv | a,color\n5,pink\n |  | !line 2; column "color"; "pink"; ReadOptions.UnseenZero
 texts | d.csv | a,color,y\n5,red,maybe\n | unseen=zero | !line 2; column "y"; "maybe"
 texts | d.csv | color,y\nred,yes\n |  | !"a"; missing

@@ -273,14 +273,6 @@ func (s *Set) classify(positive string) error {
 			"separators of thousands and units", len(names), n, listTexts(names)))
 	}
 	to := Column{Name: c.Name, Levels: names, Texts: c.Texts}
-	lower := map[string]string{}
-	for _, name := range names {
-		if other, known := lower[strings.ToLower(name)]; known && c.Texts {
-			s.note("the classes %s and %s of %s differ only in case: write them alike if they are one",
-				quote(other), quote(name), quote(c.Name))
-		}
-		lower[strings.ToLower(name)] = name
-	}
 	switch {
 	case positive == "" && slices.Equal(names, plainLabels) && !c.Texts:
 	case positive == "" && several:

@@ -68,12 +68,12 @@ func TestClassify(t *testing.T) {
 	wantError(t, withTargets(1, 2, 1).Classify("3"), `"3" is none of the 2 values of the target ("1", "2")`)
 }
 
-// TestCaseOfClasses: classes that differ only in case stay two, and a note names them.
+// TestCaseOfClasses: classes that differ only in case stay two, and a doubt names them.
 func TestCaseOfClasses(t *testing.T) {
 	for text, said := range map[string]bool{"x,y\n1,Yes\n2,no\n3,yes\n4,no\n5,Yes\n6,yes\n": true,
 		"x,y\n1,yes\n2,no\n3,yes\n4,no\n": false} {
 		s := testutil.Must(Load("-", Options{Stdin: strings.NewReader(text)}))(t)
-		if notes := strings.Join(s.Notes, "; "); strings.Contains(notes, `"Yes" and "yes"`) != said {
+		if notes := told(s); strings.Contains(notes, `"Yes" and "yes"`) != said {
 			t.Errorf("%q: %s", text, notes)
 		}
 	}

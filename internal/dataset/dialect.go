@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -88,8 +89,8 @@ func regular(records [][]string, separator byte) (shifted, ok bool) {
 	return shifted, width >= 2
 }
 
-// headless reports whether the first record is an example: it holds only numbers, but not 0, 1, 2, ..., which
-// are names; or its texts are above other texts and half of them recur in their columns.
+// headless reports whether the first record is an example: it holds only numbers, but does not count,
+// as names may; or its texts are above other texts and half of them recur in their columns.
 func headless(records [][]string) bool {
 	if len(records) == 0 {
 		return false
@@ -114,20 +115,43 @@ func headless(records [][]string) bool {
 		}
 	}
 	if texts == 0 {
-		return !counting(records[0])
+		return !counting(records[0], records[1:])
 	}
 	return 2*recurring >= texts
 }
 
-// counting reports whether cells are 0, 1, 2, ... or 1, 2, 3, ..., at least four, as pandas names columns.
-func counting(cells []string) bool {
-	from := slices.Index([]string{"0", "1"}, cells[0])
-	for j, cell := range cells {
-		if cell != strconv.Itoa(from+j) {
+// counting reports whether cells are whole numbers with equal steps that name columns: at least four from 0
+// or 1 on, as pandas writes them, or three that are unlike the numbers below, as years are: those have
+// decimals, or do not reach them.
+func counting(cells []string, below [][]string) bool {
+	var names []int
+	for _, cell := range cells {
+		k, err := strconv.Atoi(cell)
+		if err != nil {
+			return false
+		}
+		names = append(names, k)
+	}
+	if len(names) < 3 || names[1] == names[0] ||
+		!ascend(len(names), func(j int) float64 { return float64(names[j]) }, float64(names[1]-names[0])) {
+		return false
+	}
+	if len(names) >= 4 && names[1]-names[0] == 1 && (names[0] == 0 || names[0] == 1) {
+		return true
+	}
+	for j, name := range names {
+		low, high, whole := math.Inf(1), math.Inf(-1), true
+		for _, rec := range below {
+			if j < len(rec) && isNumeric(rec[j]) {
+				v, _ := strconv.ParseFloat(strings.Replace(rec[j], ",", ".", 1), 64)
+				low, high, whole = min(low, v), max(high, v), whole && v == math.Trunc(v)
+			}
+		}
+		if whole && low <= float64(name) && float64(name) <= high || low > high {
 			return false
 		}
 	}
-	return from >= 0 && len(cells) >= 4
+	return true
 }
 
 // foreign matches the start of text in a format that is not read.
@@ -177,7 +201,7 @@ func (t *table) openText(f *source) (*rows, error) {
 		if t.dialect = &found; found.headless {
 			t.note("no header line: columns are called x1, x2, ..., the target y")
 		}
-		if found.commas {
+		if found.commas && t.train == nil {
 			t.note("numbers have decimal commas")
 		}
 	}
@@ -194,7 +218,11 @@ func (t *table) openText(f *source) (*rows, error) {
 	if d.headless {
 		r.names = numbered("x", len(first))
 	}
-	if d.separator != ',' && len(first) > 1 && t.columns == nil {
+	if _, err := strconv.Atoi(first[0]); err == nil && !d.headless && t.columns == nil {
+		t.note("the first line (%s) names the columns: ReadOptions.NoHeader reads it as an example",
+			listTexts(first))
+	}
+	if d.separator != ',' && len(first) > 1 && t.columns == nil && t.train == nil {
 		names := map[byte]string{';': "semicolons", '\t': "tabs", ' ': "blanks"}
 		t.note("columns are separated by %s", names[d.separator])
 	}

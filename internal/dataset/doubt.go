@@ -1,6 +1,15 @@
 package dataset
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+)
 
 // DoubtKind is a kind of doubt.
 type DoubtKind int
@@ -10,6 +19,9 @@ const (
 	RepeatingIDs DoubtKind = iota // an identifier of units with several rows each: the number of rows
 	RowNumbers                    // a feature that counts the rows: their number
 	LeftOut                       // a column that is no feature, or a constant one: its different values
+	Spellings                     // texts that differ only in spelling: how many more there are
+	LeadingZeros                  // numbers of equal width, some with leading zeros: their number
+	TimeOrder                     // a time by which the targets depend on each other: their correlation
 )
 
 // Doubt is something in a file on which a user may act.
@@ -22,4 +34,210 @@ type Doubt struct {
 // doubt adds a doubt about a column.
 func (t *table) doubt(kind DoubtKind, value int, cure, format string, args ...any) {
 	t.doubts = append(t.doubts, Doubt{kind, float64(value), fmt.Sprintf(format, args...), cure})
+}
+
+// subject matches names of columns that identify the subjects of rows.
+var subject = regexp.MustCompile(`(?i:(^|[^a-z])(patient|user|site|subj|subject|pid|mrn|customer|client|` +
+	`participant|person|student|case|donor|animal|school|hospital|clinic|farm|store|shop|plate|batch|id)` +
+	`[^a-z]*$)|[a-z]I[dD]$`)
+
+// subjects number the values of a column by first appearance, row by row, a missing one as -1. They are nil
+// unless all are whole numbers or texts that stand in two rows each or more on average.
+func (t *table) subjects(c *column) (of []int, count int) {
+	number := map[float64]int{}
+	for i := range t.rows {
+		v := t.row(i)[c.at]
+		if math.IsNaN(v) {
+			of = append(of, -1)
+			continue
+		}
+		k, known := number[v]
+		if !known {
+			k = len(number)
+			number[v] = k
+		}
+		if of = append(of, k); v != math.Trunc(v) || 2*len(number) > t.rows {
+			return nil, 0
+		}
+	}
+	return of, len(number)
+}
+
+// fixed are the values of a column for subjects if each has one in all its rows, else nil.
+func (t *table) fixed(c *column, of []int, count int) []float64 {
+	values := slices.Repeat([]float64{math.NaN()}, count)
+	for i, k := range of {
+		switch v := t.row(i)[c.at]; {
+		case k < 0 || math.IsNaN(v) || v == values[k]:
+		case math.IsNaN(values[k]):
+			values[k] = v
+		default:
+			return nil
+		}
+	}
+	return values
+}
+
+// isPanel reports whether subjects, at least ten and not fewer than each has rows, have numbers of their own
+// (ages), while their rows differ. Numbers that are monotone in the column, or a code of it, do not count.
+func (t *table) isPanel(c *column, of []int, count int) bool {
+	if count < fewRows || count*count < t.rows {
+		return false
+	}
+	own, differ, names := false, false, t.fixed(c, of, count)
+	for _, d := range t.columns {
+		if d == c || d.role != asFeature && d.role != asTarget {
+			continue
+		}
+		values := t.fixed(d, of, count)
+		if values == nil {
+			differ = true
+			continue
+		}
+		different := slices.Compact(slices.Sorted(slices.Values(values)))
+		if d.kind == numbers && 2*len(different) >= min(count, 2*fewRows) &&
+			different[len(different)-1]-different[0] != float64(len(different)-1) {
+			own = own || math.Abs(stat.Correlation(ranks(names), ranks(values), nil)) < 0.99
+		}
+	}
+	return own && differ
+}
+
+// ranks are the ranks of values, any order for equal ones.
+func ranks(values []float64) []float64 {
+	order, ranks := make([]int, len(values)), make([]float64, len(values))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	for rank, k := range order {
+		ranks[k] = float64(rank)
+	}
+	return ranks
+}
+
+// doubtSubjects doubts features that identify units with several rows each: by their name, since the rows of
+// each of at least five follow each other, or since each has numbers of its own. Where groups are given, it
+// doubts those that are named so and have several groups each.
+func (t *table) doubtSubjects() {
+	group := t.withRole(asGroup)
+	for _, c := range t.features {
+		of, count := t.subjects(c)
+		named, what := subject.MatchString(c.Name), "rows"
+		switch {
+		case count < 2:
+			continue
+		case group != nil:
+			inner, groups := t.subjects(group)
+			if what = "groups"; !named || 2*count > groups || t.fixed(c, inner, groups) == nil {
+				continue
+			}
+		case !named && (count < 5 || runs(of) > count) && !t.isPanel(c, of, count):
+			continue
+		}
+		t.doubt(RepeatingIDs, t.rows, "take ReadOptions.Groups "+bare(c.Name)+" if new rows are of others",
+			"column %s looks like an identifier with several %s each, which are in several resamples",
+			quote(c.Name), what)
+	}
+}
+
+// runs is the number of runs of equal elements.
+func runs(of []int) int { return len(slices.Compact(slices.Clone(of))) }
+
+// Words for yes and no, and signs between words, which belong to the spelling.
+var (
+	boolean   = regexp.MustCompile(`^(?i:y|yes|t|true|1|on|n|no|f|false|0|off)$`)
+	yes       = regexp.MustCompile(`^(?i:y|yes|t|true|1|on)$`)
+	separator = regexp.MustCompile(`(\p{L})[\s_-]+(\p{L})`)
+)
+
+// doubtSpellings doubts texts that differ only in case, blanks and a last point, or are words for yes and no.
+func (t *table) doubtSpellings(c *column) {
+	words, known, pairs := allMatch(boolean, c.texts) && len(c.texts) > 2, map[string]string{}, []string(nil)
+	for _, text := range slices.Sorted(slices.Values(c.texts)) {
+		plain := separator.ReplaceAllString(strings.ToLower(strings.Trim(text, " .")), "$1 $2")
+		if words {
+			plain = fmt.Sprint(yes.MatchString(text))
+		}
+		if other, again := known[plain]; again {
+			pairs = append(pairs, quote(other)+" and "+quote(text))
+		} else {
+			known[plain] = text
+		}
+	}
+	if extra := len(pairs); extra > 0 {
+		t.doubt(Spellings, extra, "write them alike if they are one", "texts of column %s differ only in "+
+			"spelling: %s%s", quote(c.Name), strings.Join(pairs[:min(3, extra)], ", "),
+			map[bool]string{true: ", ..."}[extra > 3])
+	}
+}
+
+// padded finds whole numbers of equal width, at least 3, of which one has a leading zero, as codes have.
+type padded struct {
+	none  bool // there is another number
+	width int
+	text  string
+}
+
+func (p *padded) add(text string) {
+	switch {
+	case p.none:
+	case len(text) < 3 || p.width > 0 && len(text) != p.width || strings.Trim(text, "0123456789") != "":
+		p.none = true
+	default:
+		if p.width = len(text); p.text == "" && text[0] == '0' {
+			p.text = strings.Clone(text)
+		}
+	}
+}
+
+// timeName matches names of columns of time.
+var timeName = regexp.MustCompile(`(?i:^(t|time|time.?stamp|date|day|week|month|quarter|year|epoch)s?$)`)
+
+// doubtOrder doubts a date, or a column that counts the rows or has the name of a time and does not descend,
+// in whose order targets are like the ones before them: their correlation is above 0.3 and three standard
+// errors. It doubts other columns that count the rows.
+func (t *table) doubtOrder(s *Set) {
+	at, n, y := 0, s.N(), s.Columns[0].Y
+	if n < fewRows {
+		return
+	}
+	for _, c := range t.features {
+		column := at
+		if at += c.width(); c.Date != "" {
+			column += slices.Index(dateParts(c.Date), "days")
+		}
+		value := func(i int) float64 { return s.X.At(i, column) }
+		counts := c.kind == numbers && ascend(n, value, 1)
+		if c.Date == "" && !counts && !timeName.MatchString(c.Name) {
+			continue
+		}
+		time := make([]float64, n)
+		for i := range time {
+			time[i] = value(i)
+		}
+		inOrder := slices.IsSorted(time)
+		if c.Date == "" && !inOrder {
+			continue
+		}
+		later := make([]float64, n)
+		for i, rank := range ranks(time) {
+			later[int(rank)] = y[i]
+		}
+		alike, sort := stat.Correlation(later[1:], later[:n-1], nil), "sort the rows by it, and "
+		if inOrder {
+			sort = ""
+		}
+		switch {
+		case s.Groups == nil && alike > max(0.3, 3/math.Sqrt(float64(n))):
+			text := fmt.Sprintf("in the order of column %s targets are like those before them (correlation "+
+				"%.2g): the errors are for rows between these, and may be much larger for later rows",
+				quote(c.Name), alike)
+			t.doubts = append(t.doubts,
+				Doubt{TimeOrder, alike, text, "for later rows " + sort + "take cv with Folds.Design.Block LENGTH"})
+		case counts:
+			t.doubt(RowNumbers, n, "take ReadOptions.Drop "+bare(c.Name)+
+				" unless the order of the rows matters", "column %s counts the rows", quote(c.Name))
+		}
+	}
 }

@@ -51,6 +51,7 @@ func (t *table) set() (*Set, error) {
 			"are none to train on: take another column, or leave it out", quote(t.withRole(asGroup).Name))
 	}
 	describe(t, s.X)
+	t.doubtOrder(s)
 	s.Source, s.Features = t.name, featureNames(e.Columns)
 	if w := s.Weights; w != nil {
 		t.note("column %s has the weights of the examples, from %.4g to %.4g: they count in training and in "+
@@ -84,8 +85,16 @@ func (t *table) learn() (*Encoding, error) {
 		if err := t.settle(c); err != nil {
 			return nil, place{}.error(c.Name, err)
 		}
+		if c.kind == texts && c.Date == "" && c.role.hasValues() {
+			t.doubtSpellings(c)
+		}
 		if c.role != asFeature {
 			continue
+		}
+		if c.kind == numbers && !c.padded.none && c.padded.text != "" {
+			t.doubt(LeadingZeros, c.numeric, "take ReadOptions.Categorical "+bare(c.Name)+
+				" if they are codes", "numbers of column %s have leading zeros, as %s, which are lost",
+				quote(c.Name), c.padded.text)
 		}
 		if c.kind == texts && c.Date == "" {
 			t.chooseLevels(c)
@@ -95,6 +104,7 @@ func (t *table) learn() (*Encoding, error) {
 		e.Features += c.width()
 	}
 	t.features = features
+	t.doubtSubjects()
 	if names := t.withRole(asRowName); names != nil {
 		e.RowName = names.Name
 	}
@@ -202,15 +212,17 @@ func ascend(n int, value func(i int) float64, step float64) bool {
 }
 
 var (
-	// rowNumber matches names of columns that number the rows, subject those that identify the rows' subject.
+	// rowNumber matches names of columns that number the rows.
 	rowNumber = regexp.MustCompile(`(?i:(^|[^a-z])(id|index|row|rownames|nr|no|unnamed)[^a-z]*$)|I[dD]$`)
-	subject   = regexp.MustCompile(
-		`(?i:(^|[^a-z])(patient|user|site|subject|customer|participant|person|id)[^a-z]*$)|[a-z]I[dD]$`)
 )
 
 // inputs encodes the rows of a table; if the encoding has no means, the table's fill missing cells.
 func (t *table) inputs(e *Encoding) (*Inputs, error) {
-	if len(t.targets) > 0 && t.targets[0].missing == t.rows {
+	if lacking := len(t.targets) > 0 && t.targets[0].missing > 0; lacking &&
+		(t.targets[0].missing == t.rows || t.train != nil && t.opt.Missing != MissingDrop) {
+		if missing := t.targets[0].missing; missing < t.rows {
+			t.note("%d of %d rows lack the target: no error on these rows is computed", missing, t.rows)
+		}
 		for _, c := range t.targets {
 			c.role = unused
 		}
@@ -436,18 +448,12 @@ func fill(x linalg.Matrix, mean []float64) {
 	}
 }
 
-// describe notes the encoding of texts, constant columns and columns that count the rows.
+// describe notes the encoding of texts, and doubts constant columns.
 func describe(t *table, x linalg.Matrix) {
-	end, grouped := 0, t.withRole(asGroup) != nil
+	end := 0
 	for _, c := range t.features {
 		at := end
 		end += c.width()
-		if !grouped && repeats(x, at, end, subject.MatchString(c.Name)) {
-			t.doubt(RepeatingIDs, x.Rows,
-				"take ReadOptions.Groups "+bare(c.Name)+" if new rows are of others",
-				"column %s looks like an identifier with several rows each, which are in several resamples",
-				quote(c.Name))
-		}
 		value := func(i int) float64 { return x.At(i, at) }
 		switch {
 		case c.Date != "" || c.Others: // noted
@@ -459,33 +465,6 @@ func describe(t *table, x linalg.Matrix) {
 				strings.ReplaceAll(listTexts(c.Levels), `"`, ""))
 		case ascend(x.Rows, value, 0):
 			t.doubt(LeftOut, 1, without, "column %s is %v in every row", quote(c.Name), value(0))
-		case x.Rows >= fewRows && ascend(x.Rows, value, 1):
-			t.doubt(RowNumbers, x.Rows, "take ReadOptions.Drop "+bare(c.Name)+
-				" unless the order of the rows matters", "column %s counts the rows", quote(c.Name))
 		}
 	}
-}
-
-// repeats reports whether a column holds whole numbers or texts, each in two rows on average; if it is not
-// named like a subject, at least five, each in rows that follow each other.
-func repeats(x linalg.Matrix, at, end int, named bool) bool {
-	values, least := map[string]bool{}, 2
-	if !named {
-		least = 5
-	}
-	for i := range x.Rows {
-		cells := x.Row(i)[at:end]
-		if cells[0] != math.Trunc(cells[0]) {
-			return false
-		}
-		if i > 0 && slices.Equal(cells, x.Row(i - 1)[at:end]) {
-			continue
-		}
-		key := fmt.Sprint(cells)
-		if values[key] && !named {
-			return false
-		}
-		values[key] = true
-	}
-	return len(values) >= least && 2*len(values) <= x.Rows
 }

@@ -208,8 +208,8 @@ func dateParts(layout string) []string {
 func dateFeatures(layout, text string) ([]float64, error) {
 	at, err := time.Parse(layout, text)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no date as those of the training set are (%s)", quote(text),
-			layoutText(layout, nil))
+		return nil, fmt.Errorf("%s is no date as those of the training set are (%s): write dates of both "+
+			"files as year-month-day", quote(text), layoutText(layout, nil))
 	}
 	hours := float64(at.Hour()) + float64(at.Minute())/60
 	weekday := float64((at.Weekday()+6)%7) + 1

@@ -107,6 +107,10 @@ func TestCopies(t *testing.T) {
 	for i := range 60 {
 		apart.Columns[0].Y[i]++
 	}
+	record := draw(40, 3, 3, rng.NormFloat64, rng.NormFloat64)
+	for i := range record.N() {
+		record.X.Row(i)[1] = float64(1000 + i*7%120)
+	}
 	few := draw(300, 4, 2, rng.NormFloat64, coin).Head(302)
 	for name, c := range map[string]struct {
 		set    *Set
@@ -115,7 +119,7 @@ func TestCopies(t *testing.T) {
 		"labels": {draw(60, 2, 2, rng.NormFloat64, coin), 60}, "numbers": {draw(40, 1, 3, rng.NormFloat64,
 			rng.NormFloat64), 80}, "images": {draw(90, 30, 2, digit, digit), 90},
 		"none": {draw(90, 3, 1, rng.NormFloat64, coin), 0}, "design": {draw(300, 3, 1, digit, coin), 0},
-		"replicates": {apart, 0}, "few": {few, 0},
+		"replicates": {apart, 0}, "few": {few, 0}, "numbered": {record, 80},
 	} {
 		if site, copies := c.set.Copies(); copies != c.copies || (site != nil) != (copies > 0) {
 			t.Errorf("%s: %d copies, want %d", name, copies, c.copies)

@@ -48,6 +48,7 @@ type column struct {
 	categorical  bool   // cells are texts by Options.Categorical
 	odd          string // a number that may be a mistake, see isOdd
 	thousands    thousands
+	padded       padded
 	numeric      int // cells with numbers in an undecided column
 	textual      int // cells with texts in it
 	missing      int // cells
@@ -310,6 +311,7 @@ func (t *table) value(c *column, x cell, at place) (float64, error) {
 			if c.numeric++; c.odd == "" && isOdd(x.text, v) {
 				c.odd = strings.Clone(x.text)
 			}
+			c.padded.add(x.text)
 			switch {
 			case t.dialect == nil || t.dialect.separator == ',':
 			case t.dialect.separator != ';' && strings.Contains(x.text, "."): // as in English

@@ -155,6 +155,7 @@ func TestParts(t *testing.T) {
 		}
 	}
 	const want = `column "patient" looks like an identifier`
+	path = write(t, "e.csv", []byte("patient,a,y\np7,1,1\np7,2,2\np1,,3\np1,4,4\n"))
 	if s = testutil.Must(Load(path, Options{Missing: MissingDrop}))(t); !strings.Contains(told(s), want) {
 		t.Errorf("no note on patients: %q", s.Notes)
 	}

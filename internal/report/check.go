@@ -36,6 +36,8 @@ var (
 	LeftOutColumn = kind("BB006", tip, "uninformative column")
 	MissingCodes  = kind("BB007", issue, "code of missing values")
 	Leak          = kind("BB008", issue, "leak")
+	Spellings     = kind("BB009", issue, "texts that differ in spelling")
+	LeadingZeros  = kind("BB010", tip, "numbers with leading zeros")
 	FewRows       = kind("BB011", issue, "few rows")
 	FewGroups     = kind("BB012", issue, "few groups")
 	UnevenWeights = kind("BB013", issue, "weight on few rows")
@@ -46,6 +48,7 @@ var (
 	OutsideData   = kind("BB018", issue, "rows outside the data")
 
 	Imbalance = kind("BB019", tip, "unequal classes")
+	TimeOrder = kind("BB020", issue, "errors between rows of a time")
 
 	NoBetter   = kind("BB021", issue, "no better than the baseline")
 	Correction = kind("BB022", issue, "the choice flatters the error")

@@ -224,17 +224,16 @@ func (t *table) doubtOrder(s *Set) {
 		for i, rank := range ranks(time) {
 			later[int(rank)] = y[i]
 		}
-		alike, sort := stat.Correlation(later[1:], later[:n-1], nil), "sort the rows by it, and "
-		if inOrder {
-			sort = ""
+		alike, cure := stat.Correlation(later[1:], later[:n-1], nil), "take cv with Folds.Design.Block LENGTH"
+		if !inOrder {
+			cure = "sort the rows by it, and " + cure
 		}
 		switch {
 		case s.Groups == nil && alike > max(0.3, 3/math.Sqrt(float64(n))):
 			text := fmt.Sprintf("in the order of column %s targets are like those before them (correlation "+
 				"%.2g): the errors are for rows between these, and may be much larger for later rows",
 				quote(c.Name), alike)
-			t.doubts = append(t.doubts,
-				Doubt{TimeOrder, alike, text, "for later rows " + sort + "take cv with Folds.Design.Block LENGTH"})
+			t.doubts = append(t.doubts, Doubt{TimeOrder, alike, text, "for later rows " + cure})
 		case counts:
 			t.doubt(RowNumbers, n, "take ReadOptions.Drop "+bare(c.Name)+
 				" unless the order of the rows matters", "column %s counts the rows", quote(c.Name))

@@ -55,7 +55,7 @@ var publicFunctions = []any{
 	kernel.Names, kernel.ParseKind, kernel.Unmarshal,
 	linalg.AvailableMemory, linalg.BiasVariance, linalg.CheckDiagonal, linalg.CheckMemory, linalg.NewCoupler,
 	linalg.CubicDiag,
-	linalg.DenseBytes, linalg.Diagonal, linalg.Eigenvalues, linalg.FactorOf, linalg.InputDim,
+	linalg.DenseBytes, linalg.Diagonal, linalg.Eigenvalues, linalg.FactorOf, linalg.FormatBytes, linalg.InputDim,
 	linalg.LowRankBytes, linalg.LowerGram, linalg.MulVecOffDiag, linalg.NewCholeskyEngine,
 	linalg.NewCSR, linalg.NewMatrix, linalg.NewPredictor, linalg.NewProduct32, linalg.NewResponse,
 	linalg.NewSym, linalg.PaddedStride,

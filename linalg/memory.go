@@ -31,7 +31,7 @@ func CheckMemory(need, limit int64, what string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s needs %s, %s are available",
-		ErrMemory, what, formatBytes(need), formatBytes(room))
+		ErrMemory, what, FormatBytes(float64(need)), FormatBytes(float64(room)))
 }
 
 // Room is the limit if it is positive, otherwise the free memory of the system in bytes, as far as known.
@@ -73,10 +73,10 @@ func RankThatFits(n int, bytes int64) int {
 	return sort.Search(n, func(r int) bool { return LowRankBytes(n, r+1) > bytes })
 }
 
-// formatBytes writes a number of bytes with a binary unit.
-func formatBytes(b int64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
-	v, k := float64(b), 0
+// FormatBytes writes a number of bytes with a binary unit.
+func FormatBytes(v float64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	k := 0
 	for v >= 1024 && k < len(units)-1 {
 		v /= 1024
 		k++

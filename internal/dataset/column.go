@@ -64,11 +64,13 @@ func (c *Column) cell(i int) string {
 
 // values are the different targets in order, as in the file.
 func (c *Column) values() (names []string) {
-	for _, v := range slices.Compact(slices.Sorted(slices.Values(c.Y))) {
+	for _, v := range c.different() {
 		names = append(names, c.name(v))
 	}
 	return names
 }
+
+func (c *Column) different() []float64 { return slices.Compact(slices.Sorted(slices.Values(c.Y))) }
 
 // guessed is the column of classes if all numbers are -1 or +1, else the same.
 func (c Column) guessed() Column {
@@ -220,14 +222,11 @@ func (s *Set) decide(opt Options) error {
 	}
 	s.Columns[0] = c.guessed()
 	const few, many, each = 10, 200, 20
-	different := map[float64]bool{}
-	for _, v := range c.Y {
-		if len(different) <= few {
-			different[v] = true
-		}
+	if opt.As != Either || !s.AreNumbers() || !c.whole() {
+		return nil
 	}
-	switch count, n := len(different), s.N(); {
-	case opt.As != Either || !s.AreNumbers() || !c.whole() || count < 3 || count > few:
+	switch count, n := len(c.different()), s.N(); {
+	case count < 3 || count > few:
 	case n >= many && n >= each*count && !opt.TaskKnown:
 		return place{file: s.Name}.error(c.Name, fmt.Errorf("the targets of %d rows are %d whole numbers: "+
 			"ReadOptions.As %s if they are classes, ReadOptions.As %s if they are quantities", n, count,

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 	"unsafe"
+
+	"bootbench/linalg"
 )
 
 // Bounds of text files, in bytes and columns, so that a file without line ends, closing quotes or separators
@@ -69,7 +71,7 @@ func (l *lines) next() ([]byte, error) {
 }
 
 func (l *lines) errLong() error {
-	return fmt.Errorf("%w: a line of more than %s", errMemory, humanBytes(float64(l.limit)))
+	return fmt.Errorf("%w: a line of more than %s", errMemory, linalg.FormatBytes(float64(l.limit)))
 }
 
 // records splits a text into the rows of a table. encoding/csv gets one record at a time, of bounded length.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+
+	"bootbench/linalg"
 )
 
 // Options of the readers. The zero value holds the defaults.
@@ -89,7 +91,7 @@ func (o Options) fits(bytes float64, what string, args ...any) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s take %s, the limit is %s (ReadOptions.MaxBytes sets another)", errMemory,
-		fmt.Sprintf(what, args...), humanBytes(bytes), humanBytes(limit))
+		fmt.Sprintf(what, args...), linalg.FormatBytes(bytes), linalg.FormatBytes(limit))
 }
 
 func (o Options) fitsDense(rows, cols int) error {
@@ -100,15 +102,4 @@ func (o Options) fitsDense(rows, cols int) error {
 func (o Options) fitsSparse(rows, cols, entries int) error {
 	return o.fits(16*(float64(rows)+float64(cols))+12*float64(entries),
 		"%d rows with %d entries in %d columns as a sparse matrix", rows, entries, cols)
-}
-
-// humanBytes writes a number of bytes with a binary unit.
-func humanBytes(b float64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
-	k := 0
-	for b >= 1024 && k < len(units)-1 {
-		b /= 1024
-		k++
-	}
-	return fmt.Sprintf("%.4g %s", b, units[k])
 }

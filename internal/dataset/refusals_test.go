@@ -119,6 +119,10 @@ synthetic:friedman1,d=4 |  | d = 4; at least 5
 synthetic:blobs,noise=-1 |  | noise = -1
 synthetic:blobs,noise=nan |  | noise = NaN
 synthetic:checker,noise=0.6 |  | noise = 0.6
+synthetic:blobs,tilt=1 |  | blobs has no tilt
+synthetic:text,tilt=-1 |  | tilt = -1
+synthetic:text,tilt=11 |  | tilt = 11; take 0 to 10
+synthetic:text,tilt=x |  | "x"
 synthetic:waves,noise=1e300 |  | noise = 1e+300
 synthetic:waves,n=1000000000000 |  | too large; 1000000000000 rows`
 

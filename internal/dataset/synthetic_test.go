@@ -129,11 +129,3 @@ func TestTextClassesDiffer(t *testing.T) {
 		}
 	}
 }
-
-func TestTiltRefused(t *testing.T) {
-	for _, text := range []string{"blobs,tilt=1", "text,tilt=-1", "text,tilt=11", "text,tilt=x"} {
-		if _, err := Load("synthetic:"+text, Options{}); err == nil {
-			t.Errorf("%s is drawn", text)
-		}
-	}
-}

@@ -278,7 +278,7 @@ func (t *table) complete() (rows []int, gaps bool, err error) {
 		}
 	}
 	if gaps = len(lacking) > 0; gaps && t.opt.Missing == MissingError {
-		return nil, true, errMissing(t, lacking)
+		return nil, true, errMissing(lacking)
 	}
 	rows = make([]int, 0, t.rows)
 	for i := range t.rows {
@@ -300,21 +300,15 @@ func (t *table) complete() (rows []int, gaps bool, err error) {
 }
 
 // errMissing counts the cells without a value and names the first.
-func errMissing(t *table, columns []*column) error {
-	count := 0
+func errMissing(columns []*column) error {
+	first, count := columns[0], 0
 	for _, c := range columns {
-		count += c.missing
-	}
-	for i := range t.rows {
-		for _, c := range columns {
-			if math.IsNaN(t.row(i)[c.at]) {
-				return c.firstMissing.error(c.Name, fmt.Errorf("a missing value, the first of %d in %d of "+
-					"the columns: ReadOptions.Missing drop, mean or indicator says what to do", count,
-					len(columns)))
-			}
+		if count += c.missing; c.lacks < first.lacks {
+			first = c
 		}
 	}
-	return nil
+	return first.firstMissing.error(first.Name, fmt.Errorf("a missing value, the first of %d in %d of the "+
+		"columns: ReadOptions.Missing drop, mean or indicator says what to do", count, len(columns)))
 }
 
 // values are the cells of a column in some rows; nil for a nil column.

@@ -125,26 +125,23 @@ func (s *Set) D() int { return s.Design().D() }
 
 // Varying is the number of features that are not the same in all examples, at least 1.
 func (s *Set) Varying() (count int) {
-	varies := make([]bool, s.D())
-	if c := s.Sparse; c != nil {
-		entries, last := make([]int, c.Cols), make([]float64, c.Cols)
-		for at, j := range c.Index {
-			v := c.Value[at]
-			varies[j] = varies[j] || entries[j] > 0 && v != last[j]
-			entries[j], last[j] = entries[j]+1, v
-		}
-		for j, n := range entries {
-			varies[j] = varies[j] || n < c.Rows && last[j] != 0
-		}
-	} else {
-		for i := range s.N() {
-			for j, v := range s.X.Row(i) {
-				varies[j] = varies[j] || v != s.X.Row(0)[j]
-			}
+	stored, last, varies := make([]int, s.D()), make([]float64, s.D()), make([]bool, s.D())
+	add := func(j int, v float64) {
+		varies[j] = varies[j] || stored[j] > 0 && v != last[j]
+		stored[j], last[j] = stored[j]+1, v
+	}
+	for i := range s.X.Rows {
+		for j, v := range s.X.Row(i) {
+			add(j, v)
 		}
 	}
-	for _, yes := range varies {
-		if yes {
+	if s.Sparse != nil {
+		for at, j := range s.Sparse.Index {
+			add(int(j), s.Sparse.Value[at])
+		}
+	}
+	for j, n := range stored {
+		if varies[j] || n < s.N() && last[j] != 0 { // other entries are zero
 			count++
 		}
 	}

@@ -52,6 +52,7 @@ type column struct {
 	numeric      int // cells with numbers in an undecided column
 	textual      int // cells with texts in it
 	missing      int // cells
+	lacks        int // the first row with one
 	firstMissing place
 }
 
@@ -246,7 +247,7 @@ func (t *table) add(cells []cell, at place) error {
 			}
 			if _, text := unboxed(v); math.IsNaN(v) && !text {
 				if c.missing++; c.missing == 1 {
-					c.firstMissing = at
+					c.firstMissing, c.lacks = at, t.rows
 				}
 			}
 			t.cells = append(t.cells, v)

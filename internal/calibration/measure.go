@@ -19,13 +19,15 @@ const (
 	ByAUC      = "auc"
 	ByBalanced = "balanced"
 	ByCost     = "cost"
+	ByWeights  = "class-weighted error" // as ByCost, of labels that are the signs of fields; ParseMeasure has it not
 )
 
 // Measure is by what models of two labels are judged on rows that they have not seen. The zero value is the
 // error.
 type Measure struct {
 	Name string
-	// Negative and Positive are, of ByCost, what a wrong label costs for a row of the label -1, and of +1.
+	// Negative and Positive are, of ByCost and ByWeights, what a wrong label costs for a row of the label -1,
+	// and of +1.
 	Negative, Positive float64
 }
 
@@ -106,7 +108,7 @@ func (m Measure) Losses(f, y, weights []float64) (each, wrong []float64) {
 				p = 1 - p
 			}
 			each[i] = -math.Log(p)
-		case ByCost:
+		case ByCost, ByWeights:
 			each[i] = wrong[i] * [2]float64{m.Negative, m.Positive}[c]
 		case ByAUC:
 			each[i] *= half

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/blas"
+	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/linalg"
@@ -90,20 +91,43 @@ func (j *judge) one(ctx context.Context, m *model.Model, last **solver.Solution)
 	switch t := loss.TraitsOf(m.Loss); {
 	case t.Quadratic && (by == LeaveOneOut || by == Evidence):
 		return exactly(by, m, t.Noise)
-	case m.Set.Groups != nil && by == Folds || !j.problem.Spec.Measure.IsError():
+	case groupsOf(m.Set) != nil && by == Folds || !j.problem.measure().IsError():
 		return j.byFits(ctx, m)
 	}
 	return j.byTheory(ctx, m, last)
+}
+
+// measure is by what models are judged: the specification's measure, and without one the wrong labels times
+// the class weights that are given. By the error alone a model that makes no use of them is the best.
+func (p *Problem) measure() calibration.Measure {
+	of, _ := loss.ParametersOf(p.Spec.Loss)
+	w, m, rows := of.ClassWeights, p.Spec.Measure, floats.Sum(p.Spec.Set.Columns[0].Y)
+	if min(rows, float64(p.Spec.Set.N())-rows) < 2 { // of a class
+		return m
+	}
+	chosen := slices.ContainsFunc(p.Over, func(a Axis) bool { return a.Name == "class-weight" })
+	if m.IsError() && p.By == Folds && w.Negative != w.Positive && !chosen && loss.TraitsOf(p.Test).Steps {
+		return calibration.Measure{Name: calibration.ByWeights, Negative: w.Negative, Positive: w.Positive}
+	}
+	return m
 }
 
 // measuredPartitions is the number of partitions into folds over which left-out fields are averaged for a
 // measure.
 const measuredPartitions = 2
 
+// groupsOf are the groups of a set: nil for a single one, of which rows are left out.
+func groupsOf(set *dataset.Set) []int {
+	if set.Groups == nil || slices.Max(set.Groups) == 0 {
+		return nil
+	}
+	return set.Groups
+}
+
 // folds are the folds for exact fits, and their number: of whole groups if there are any, else within the
 // classes of labels.
 func (j *judge) folds(set *dataset.Set) (scheme resample.Scheme, folds int, err error) {
-	design, folds := resample.Design{N: set.N(), Group: set.Groups}, j.problem.Folds
+	design, folds := resample.Design{N: set.N(), Group: groupsOf(set)}, j.problem.Folds
 	if design.Group != nil {
 		folds = min(folds, 1+slices.Max(set.Groups))
 	} else if !set.AreNumbers() {
@@ -152,7 +176,7 @@ func (j *judge) byFits(ctx context.Context, m *model.Model) (judged, error) {
 	if err != nil {
 		return judged{}, err
 	}
-	settings, measure := model.RetrainSettings{}, j.problem.Spec.Measure
+	settings, measure := model.RetrainSettings{}, j.problem.measure()
 	if settings.Resamples = folds; !measure.IsError() {
 		settings.Resamples *= measuredPartitions
 	}

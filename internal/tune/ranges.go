@@ -21,7 +21,7 @@ type span struct {
 
 // ranges are the default spans. Gamma is in units of one over half the mean squared distance between
 // examples, the number of features that vary where these are standardised; the others, for a regression, are
-// in units of the targets.
+// in units of the targets. Weights of rows multiply C and divide the noise, which are in units of their mean.
 func ranges(spec *model.Spec) map[string]span {
 	unit, variance, cost := 1/halfDistance(spec.Set, spec.Standardize), 1.0, 1.0
 	if spec.Set.AreNumbers() {
@@ -36,6 +36,10 @@ func ranges(spec *model.Spec) map[string]span {
 		floats.Scale(scale, grid)
 		return span{from: from * scale, to: to * scale, grid: grid}
 	}
+	weight := 1.0
+	if w := spec.Set.Weights; w != nil {
+		weight = stat.Mean(w, nil)
+	}
 	length := 1 / math.Sqrt(2*unit)                     // of gamma = unit
 	epsilon := times(math.Sqrt(variance), 1e-3, 3, 0.1) // of the tube
 	if spec.Loss != nil && spec.Loss.Name() == (loss.Huber{}).Name() {
@@ -48,8 +52,8 @@ func ranges(spec *model.Spec) map[string]span {
 		"amplitude":    times(variance, 0.01, 1000, 1),
 		"constant":     times(variance, 0.001, 1000, 0.1),
 		"jitter":       times(variance, 1e-6, 10, 0.01),
-		"noise":        times(variance, 1e-4, 10, 0.5, 0.19, 0.07, 0.027, 0.01),
-		"C":            times(cost, 1e-3, 1e5, 0.1, 1, 10, 100),
+		"noise":        times(variance*weight, 1e-4, 10, 0.5, 0.19, 0.07, 0.027, 0.01),
+		"C":            times(cost/weight, 1e-3, 1e5, 0.1, 1, 10, 100),
 		"epsilon":      epsilon,
 		"class-weight": times(1, 0.01, 100, 1),
 	}

@@ -50,7 +50,7 @@ func newSearch(p Problem, settings Settings) (*search, error) {
 	if err := p.complete(); err != nil {
 		return nil, err
 	}
-	s.given.Loss, s.problem, s.result.Folds = p.Spec.Loss, p, p.Folds
+	s.given.Loss, s.problem, s.result.Folds, s.result.measure = p.Spec.Loss, p, p.Folds, p.measure()
 	if p.Over == nil {
 		for _, name := range Default(&p.Spec) {
 			p.Over = append(p.Over, Axis{Name: name})

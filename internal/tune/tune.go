@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"bootbench/internal/calibration"
 	"bootbench/internal/model"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -128,6 +129,8 @@ type Result struct {
 	Alternative *Result
 	Times       float64
 	Undecided   bool // between the two, see Either
+
+	measure calibration.Measure // by which models were judged
 }
 
 // Bound says that a hyperparameter lies on a bound of its range, where the best value may be outside.
@@ -240,8 +243,8 @@ func (r *Result) String() string {
 			by = "cross-validation by exact fits, whole groups left out"
 		} else if len(r.Spec.Set.Levels()) > 2 && len(r.Spec.Kernel.LengthScale) <= 1 {
 			by = "cross-validation by exact fits"
-		} else if !r.Spec.Measure.IsError() {
-			by = fmt.Sprintf("cross-validation by exact fits, judged by %v", r.Spec.Measure)
+		} else if !r.measure.IsError() {
+			by = fmt.Sprintf("cross-validation by exact fits, judged by %v", r.measure)
 		}
 		by = fmt.Sprintf("%d-fold %s", r.Folds, by)
 	}

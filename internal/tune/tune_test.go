@@ -540,6 +540,54 @@ func TestDecision(t *testing.T) {
 	}
 }
 
+// TestClassWeights: balanced class weights choose as the balanced error of models that have them does, unless
+// the weights are chosen, too.
+func TestClassWeights(t *testing.T) {
+	set := testutil.Must(dataset.Load("synthetic:blobs,n=60", dataset.Options{}))(t)
+	testutil.Check(t, set.Classify(""))
+	var rows []int // of one class a third
+	for i, y := range set.Columns[0].Y {
+		if y > 0 || i%3 == 0 {
+			rows = append(rows, i)
+		}
+	}
+	set = set.Subset(rows)
+	p := Problem{Spec: model.NewSpec(set, loss.Hinge{C: 1, ClassWeights: loss.Balanced(set.Targets(0))})}
+	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
+	p.Spec.Measure.Name = calibration.ByBalanced
+	by := testutil.Must(Run(t.Context(), p, Settings{}))(t)
+	if math.Abs(r.Value-by.Value) > 1e-12 || r.Spec.Loss != by.Spec.Loss || !(r.Value > 0) ||
+		!strings.Contains(r.String(), "judged by class-weighted error") {
+		t.Errorf("%v: %v %v, by the balanced error %v %v", r, r.Value, r.Spec.Loss, by.Value, by.Spec.Loss)
+	}
+	p.Spec.Measure.Name, p.Over = "", []Axis{{Name: "class-weight"}}
+	if r = testutil.Must(Run(t.Context(), p, Settings{}))(t); strings.Contains(r.String(), "class-weighted") {
+		t.Errorf("chosen weights: %v", r)
+	}
+}
+
+// TestOneGroup: a choice on the rows of one group leaves out rows, and the unit of weights does not change it.
+func TestOneGroup(t *testing.T) {
+	set := testutil.Must(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
+	set.Weights = make([]float64, 60)
+	for i := range set.Weights {
+		set.Weights[i] = float64(1 + i%3)
+	}
+	p := Problem{Spec: model.NewSpec(set, loss.Square{Noise: 1})}
+	plain := testutil.Must(Run(t.Context(), p, Settings{}))(t)
+	const unit = 1e-12
+	other := *set
+	other.Groups, other.Weights = make([]int, 60), floats.ScaleTo(make([]float64, 60), unit, set.Weights)
+	p.Spec.Set = &other
+	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
+	noise, gamma := r.Spec.Loss.(loss.Square).Noise/unit, r.Spec.Kernel.Gamma
+	if want := plain.Spec.Loss.(loss.Square).Noise; math.Abs(noise/want-1) > 0.02 ||
+		math.Abs(gamma/plain.Spec.Kernel.Gamma-1) > 0.02 { // where the search ends depends on rounding
+		t.Errorf("noise %v, gamma %v; without a group and a unit %v, %v", noise, gamma, want,
+			plain.Spec.Kernel.Gamma)
+	}
+}
+
 // TestEachPart: the error is the first part's that fails, and all parts before it are done.
 func TestEachPart(t *testing.T) {
 	var done [40]bool

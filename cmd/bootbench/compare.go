@@ -190,7 +190,10 @@ func compareModels(a *app, o *options, args []string) {
 		steps.Check(err)
 		d.Trained = found
 		for k := range headlines {
-			d.Models[k].Headline = headlines[k]
+			if d.Models[k].Headline = headlines[k]; headlines[k] != nil {
+				d.Models[k].Add(headlines[k].Said...)
+				d.AddOf(d.Models[k].Model, &report.Findings{Checks: headlines[k].Said})
+			}
 			d.Models[k].Measured, err = models[k].Measured(a.ctx, o.asked.Seed, d.Level)
 			steps.Check(err)
 		}

@@ -92,7 +92,7 @@ func runCurve(a *app, o *options, data []string) {
 				doc.Time.Solve += e.Time.Solve
 				doc.AddOf(fmt.Sprintf("ratio %.4g", e.Ratio), &e.Findings)
 			}
-			if complete && len(path.Model.Spec.Chosen) > 0 {
+			if complete && len(path.Model.Spec.Chosen) > 0 && !o.Given("blocks") {
 				doc.Headline = headline(a, path.Study, &doc.Findings)
 			}
 			doc.Add(answer.FewChecks(set)...)
@@ -114,6 +114,9 @@ func headline(a *app, s *answer.Study, f *report.Findings) *report.Headline {
 	if err != nil && a.ctx.Err() == nil {
 		f.Add(report.NotComputed.Check(1, "estimate the model alone", "the error of the model of all rows "+
 			"is not known: %v", err))
+	}
+	if h != nil {
+		f.Add(h.Said...)
 	}
 	return h
 }

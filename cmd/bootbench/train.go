@@ -55,7 +55,9 @@ func runTrain(a *app, o *options, data []string) {
 	}
 	trained.Program, r.ModelFile = report.Version(), o.model
 	if !rule && !o.noError && s.Model.Set.N() <= mostHeadline {
-		r.Headline = steps.Must(s.Headline(a.ctx, o.asked.Seed, o.asked.Level))
+		if r.Headline = steps.Must(s.Headline(a.ctx, o.asked.Seed, o.asked.Level)); r.Headline != nil {
+			r.Add(r.Said...)
+		}
 	}
 	a.mustFinish()
 	steps.Check(files.Replace(o.model, write))

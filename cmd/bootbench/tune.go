@@ -54,7 +54,6 @@ func runTune(a *app, o *options, data []string) {
 		TestError: report.NumberOf(math.NaN()), Status: completeness(false)}}
 	if !r.Cancelled {
 		d.Answer = steps.Must(s.Estimate(ctx, q))
-		s.Caution(d.Answer)
 	}
 	if o.model != "" {
 		d.ModelFile = o.model

@@ -20,9 +20,28 @@ import (
 	"bootbench/resample"
 )
 
-// leftOut is what exact fits without each of ten folds say of its rows: their losses by judge, and the
-// predictions by function.
-type leftOut struct{ losses, fields [][]float64 }
+// leftOut is what exact fits without each of ten folds say of its rows: their losses by judge, the
+// predictions by function, and, of a measure, its losses and the wrong labels.
+type leftOut struct{ losses, fields, measured [][]float64 }
+
+// judged are the losses of the measure, if there is one, else of the test loss; nil for no rows.
+func (l *leftOut) judged() []float64 {
+	return slices.Concat(l.measured, l.losses, [][]float64{nil})[0]
+}
+
+// take takes what others say of rows; empty ones become these.
+func (l *leftOut) take(others leftOut, rows ...int) {
+	if l.losses == nil {
+		*l = others
+	}
+	for k, lists := range [][][]float64{others.losses, others.fields, others.measured} {
+		for at, list := range lists {
+			for _, i := range rows {
+				[][][]float64{l.losses, l.fields, l.measured}[k][at][i] = list[i]
+			}
+		}
+	}
+}
 
 // chosenAgain is what fits say of the rows that they lack: of the model, and of models that were chosen
 // without whole coarse folds, each of some of the folds.
@@ -66,7 +85,7 @@ func (s *Study) chooseAgain(ctx context.Context, seed uint64) (*chosenAgain, err
 			a.foldOf[i] = k
 		}
 	}
-	if err := s.leaveOut(ctx, &v, folds, &a.model); err != nil {
+	if err := s.leaveAllOut(ctx, &v, folds, &a.model); err != nil {
 		return nil, err
 	}
 	if err := a.choose(ctx, s, &v, coarse); err != nil {
@@ -93,14 +112,14 @@ func (a *chosenAgain) choose(ctx context.Context, s *Study, v *Validation, coars
 		return err
 	}
 	var other leftOut
-	for k, folds := range coarse {
-		if err := s.judgeSpec(ctx, v, a.specs[k], folds, &a.chosen); err != nil {
+	for k := range coarse {
+		if err := s.judgeSpec(ctx, v, a.specs[k], coarse, k, &a.chosen); err != nil {
 			return err
 		}
 		if others[k] == nil {
 			continue
 		}
-		if err := s.judgeSpec(ctx, v, *others[k], folds, &other); err != nil {
+		if err := s.judgeSpec(ctx, v, *others[k], coarse, k, &other); err != nil {
 			return err
 		}
 	}
@@ -108,24 +127,34 @@ func (a *chosenAgain) choose(ctx context.Context, s *Study, v *Validation, coars
 	return nil
 }
 
-// judgeSpec adds what fits of a specification to the study's rows without some folds say of these.
-func (s *Study) judgeSpec(ctx context.Context, v *Validation, spec model.Spec, folds [][]int,
+// judgeSpec adds what fits of a specification to the study's rows without the folds of coarse fold k say of
+// these. A measure compares rows of all folds by fits of the one specification: others have fields of another
+// scale.
+func (s *Study) judgeSpec(ctx context.Context, v *Validation, spec model.Spec, coarse [][][]int, k int,
 	to *leftOut) error {
 	spec.Set, spec.Pairs = s.Model.Set, s.Model.Spec.Pairs
 	of, err := New(ctx, spec, s.Test)
 	if err != nil {
 		return err
 	}
-	return of.leaveOut(ctx, v, folds, to)
+	if s.Measure.IsError() {
+		return of.leaveOut(ctx, v, coarse[k], to)
+	}
+	var all leftOut
+	if err = of.leaveAllOut(ctx, v, slices.Concat(coarse...), &all); err == nil {
+		to.take(all, slices.Concat(coarse[k]...)...)
+	}
+	return err
 }
 
 // decide takes the other choices, nil where there is none, for the coarse folds where these have less
 // losses on the rows of the other ones that have one.
 func (a *chosenAgain) decide(others []*model.Spec, other leftOut, weights []float64) {
 	gains, sum := make([]float64, len(others)), 0.0
+	chosen, least := a.chosen.judged(), other.judged()
 	for i, fold := range a.foldOf {
 		if others[fold] != nil {
-			gain := calibration.WeightOf(weights, i) * (a.chosen.losses[0][i] - other.losses[0][i])
+			gain := calibration.WeightOf(weights, i) * (chosen[i] - least[i])
 			gains[fold] += gain
 			sum += gain
 		}
@@ -135,13 +164,20 @@ func (a *chosenAgain) decide(others []*model.Spec, other leftOut, weights []floa
 			continue
 		}
 		a.specs[fold] = *others[fold]
-		for at := range other.losses {
-			a.chosen.losses[at][i] = other.losses[at][i]
-		}
-		for at := range other.fields {
-			a.chosen.fields[at][i] = other.fields[at][i]
-		}
+		a.chosen.take(other, i)
 	}
+}
+
+// leaveAllOut is leaveOut for folds of all rows, with the study's measure.
+func (s *Study) leaveAllOut(ctx context.Context, v *Validation, folds [][]int, to *leftOut) error {
+	if err := s.leaveOut(ctx, v, folds, to); err != nil || s.Measure.IsError() {
+		return err
+	}
+	each, wrong := s.Measure.Losses(to.fields[0], s.Model.Y, s.Model.Set.Weights)
+	if to.measured = [][]float64{each, wrong}; each == nil {
+		return errFewOfClass
+	}
+	return nil
 }
 
 // leaveOut adds what fits without some folds say of their rows.

@@ -24,39 +24,49 @@ const fewExamples = 20
 // than a sixth.
 const fewGroups = 8
 
-// judgement are the checks of an estimated error of models of a set.
-func judgement(a *report.Answer, set *dataset.Set) report.Checks {
-	return slices.Concat(a.Quality.Check(a.Error), FewChecks(set), imbalance(a.Quality, set))
+// judgement are the checks of an error of models of a set, for every command: Trained is nil for models of
+// fewer rows.
+func judgement(e *report.Quote, t *report.Trained, q *report.Quality, set *dataset.Set) report.Checks {
+	return slices.Concat(q.Check(e.Error), FewChecks(set), imbalance(q, set), correction(e, t, q))
 }
 
 // correction says that the error of a chosen model on the rows that chose it differs from the error that is
 // corrected for the choice by more than two standard errors, and lies outside the interval, which counts that
 // few rows, or rows of which none or all are wrong, tell little of the standard error.
-func correction(a *report.Answer) report.Checks {
-	if a.Trained == nil || a.Uncorrected == nil {
+func correction(e *report.Quote, t *report.Trained, q *report.Quality) report.Checks {
+	if t == nil || t.Uncorrected == nil {
 		return nil
 	}
-	if a.Lower != nil && *a.Lower <= *a.Uncorrected && *a.Uncorrected <= *a.Upper {
+	if e.Lower != nil && *e.Lower <= *t.Uncorrected && *t.Uncorrected <= *e.Upper {
 		return nil
 	}
-	off := float64((a.Error - *a.Uncorrected) / a.ErrorSE)
+	off := float64((e.Error - *t.Uncorrected) / e.ErrorSE)
 	if !(math.Abs(off) > 2) {
 		return nil
 	}
-	plain, corrected := float64(*a.Uncorrected), float64(a.Error)
+	plain, corrected := float64(*t.Uncorrected), float64(e.Error)
 	const many = 20 // standard errors, of which few rows cannot tell more
 	than := ""
 	if math.Abs(off) > many {
 		than = "more than "
 	}
-	if a.Quality != nil && a.Quality.RSquared != nil {
+	if q != nil && q.RSquared != nil {
 		plain, corrected = math.Sqrt(plain), math.Sqrt(corrected)
 	}
 	return report.Checks{report.Correction.Check(off,
 		"quote the corrected error, and choose fewer numbers or take more rows",
 		"without correction for the %s the error is %.4g; corrected it is %.4g, which differs by %s%.2g "+
-			"standard errors", strings.Join(a.CorrectedFor, " and "), plain, corrected, than,
+			"standard errors", strings.Join(t.CorrectedFor, " and "), plain, corrected, than,
 		math.Min(many, math.Abs(off)))}
+}
+
+// chosenBy says that rows that no block of the training has have chosen hyperparameters.
+func chosenBy(rows string, chosen []string, cure string) report.Checks {
+	if len(chosen) == 0 {
+		return nil
+	}
+	return report.Checks{report.Correction.Check(float64(len(chosen)), cure, "%s: chosen by all rows, "+
+		"also by %s, so that the error may be too low", strings.Join(chosen, ", "), rows)}
 }
 
 // unequal is the ratio of the largest to the smallest class from which on the balanced error is shown.
@@ -80,6 +90,8 @@ func imbalance(q *report.Quality, set *dataset.Set) report.Checks {
 	chance, verdict := 1-1/k, "nothing that these rows can show"
 	if float64(*q.Balanced) < chance-2*math.Sqrt(variance)/k {
 		verdict = "something"
+	} else if q.Ranks {
+		verdict = "no more than to rank the classes"
 	}
 	share := float64(few) / float64(set.N())
 	return report.Checks{report.Imbalance.Check(share, "judge by the balanced error",

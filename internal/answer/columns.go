@@ -52,7 +52,8 @@ func (s *Study) Columns(ctx context.Context, seed uint64, level float64) (*repor
 	if err != nil {
 		return nil, err
 	}
-	r.Headline = of.headline(s.Test.Name(), set, level)
+	r.Headline = of.headline(s, set, level)
+	r.Add(r.Said...)
 	if r.Measured, err = s.Measured(ctx, seed, level); err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ type columnJudge struct {
 	each  int
 	level float64
 	wider float64      // the standard error of a measure, see Study.wider
-	specs []model.Spec // chosen without each fold; nil: all have the study's
+	specs []model.Spec // chosen without each coarse fold; nil: all have the study's
 	own   []columnRisk
 }
 
@@ -120,9 +121,7 @@ func (s *Study) columnJudge(ctx context.Context, seed uint64, level float64) (j 
 		if err != nil {
 			return nil, err
 		}
-		for r := range j.each {
-			j.specs = append(j.specs, a.specs[coarseFold(r, j.each, a.folds)])
-		}
+		j.specs = a.specs
 	}
 	j.own, err = j.risks(ctx, set)
 	return j, err
@@ -158,25 +157,29 @@ func (j *columnJudge) risks(ctx context.Context, set *dataset.Set) (found []colu
 		found = append(found, columnRisk{fixed: x})
 	}
 	outer := make([][][]float64, len(found)) // by judge and fold
-	var fields [][]float64                   // by fold
-	for r, spec := range j.specs {
-		other, err := build(spec)
-		if err != nil {
-			return nil, err
+	var losses [][][]float64                 // by judge and tested fold
+	for r := 0; j.specs != nil && r < j.each; r++ {
+		k, tested, at := coarseFold(r, j.each, len(j.specs)), j.folds[r:][:1], 0
+		if !j.Measure.IsError() { // which compares the rows of all folds by one model
+			tested, at = j.folds[:j.each], r
 		}
-		trials := trialsOf(j.folds[r:][:1], set)
-		f, err := other.fields(ctx, &j.v, trials)
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return nil, err
+		if at == 0 || k != coarseFold(r-1, j.each, len(j.specs)) {
+			if other, err = build(j.specs[k]); err != nil {
+				return nil, err
+			}
+			trials := trialsOf(tested, set)
+			fields, err := other.fields(ctx, &j.v, trials)
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return nil, err
+			}
+			if losses = other.judged(trials, fields); !j.Measure.IsError() {
+				if losses[0], _, err = j.measures(tested, fields, nil); err != nil {
+					return nil, err
+				}
+			}
 		}
-		fields = append(fields, f[0])
-		for at, losses := range other.judged(trials, f) {
-			outer[at] = append(outer[at], losses[0])
-		}
-	}
-	if !j.Measure.IsError() && fields != nil {
-		if outer[0], _, err = j.measures(j.folds[:j.each], fields, nil); err != nil {
-			return nil, err
+		for judge := range outer {
+			outer[judge] = append(outer[judge], losses[judge][at])
 		}
 	}
 	for at := 0; j.specs != nil && at < len(found); at++ {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 
 	"bootbench/fits"
 	"bootbench/internal/dataset"
@@ -204,8 +203,11 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 		a.Command = command
 		return a, nil
 	})
-	if err != nil || v.Permutations == 0 || a.Status != Complete {
-		return a, err
+	if err != nil {
+		return nil, err
+	}
+	if s.caution(a); v.Permutations == 0 || a.Status != Complete {
+		return a, nil
 	}
 	err = permute(ctx, s, v, a)
 	a.Time = s.Times
@@ -257,15 +259,13 @@ func (v *Validation) report(p *part, folds partition, result *model.Retraining) 
 	a.Remark(p.model.Warnings()...)
 	if p.addFits(a, result, v.Seed); v.Design.Block > 0 {
 		a.Drop([]string{report.FewResamples.Code}) // nothing predicts the first rows, however many the folds
-		if chosen := p.model.Chosen; len(chosen) > 0 && v.Corrects != CorrectsChoice {
-			a.Add(report.Correction.Check(float64(len(chosen)),
-				"choose again before each block: Folds.Choose", "%s: chosen by all rows, also by those "+
-					"after each block, so that the error may be too low", strings.Join(chosen, ", ")))
+		if v.Corrects != CorrectsChoice {
+			a.Add(chosenBy("those after each block", p.model.Chosen,
+				"choose again before each block: Folds.Choose")...)
 		}
 	}
 	p.judge(a, left, r.OutOfBag, nil, v.Design.Group)
 	a.Examples.Weights = set.Weights
-	a.Add(judgement(a, set)...)
 	points := &report.Points{Names: set.RowNames, Mean: r.OutOfBag, Error: left.Examples}
 	var probabilities *Probabilities
 	if p.labels() && !v.ErrorsAlone {

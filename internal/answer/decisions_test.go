@@ -132,23 +132,22 @@ func TestCorrection(t *testing.T) {
 	}{{0.19, 0.25, 0.02, false, "for the length scales the error is 0.19; corrected it is 0.25"},
 		{4, 9, 1, true, "is 2; corrected it is 3, which differs by 5 standard errors"},
 		{0.22, 0.25, 0.02, false, ""}, {0.3, 0.25, 0.02, false, "differs by 2.5 standard errors"}} {
-		a := &report.Answer{
-			Trained: &report.Trained{CorrectedFor: []string{"length scales"}, Uncorrected: &c.plain},
-			Quote:   &report.Quote{Error: c.corrected, ErrorSE: c.se}, Quality: &report.Quality{}}
+		of := &report.Trained{CorrectedFor: []string{"length scales"}, Uncorrected: &c.plain}
+		quality := &report.Quality{}
 		if c.numbers {
-			a.Quality.RSquared = report.NumberOf(0.5)
+			quality.RSquared = report.NumberOf(0.5)
 		}
-		said := strings.Join(correction(a).Issues(), "; ")
+		quote := &report.Quote{Error: c.corrected, ErrorSE: c.se}
+		said := strings.Join(correction(quote, of, quality).Issues(), "; ")
 		if !strings.Contains(said, c.says) || (said == "") != (c.says == "") {
 			t.Errorf("%+v: %q", c, said)
 		}
 	}
-	if said := correction(&report.Answer{Quote: &report.Quote{Error: 1}}); said != nil {
+	if said := correction(&report.Quote{Error: 1}, nil, nil); said != nil {
 		t.Errorf("of a given model: %v", said)
 	}
-	within := &report.Answer{Trained: &report.Trained{Uncorrected: report.NumberOf(0.25)},
-		Quote: &report.Quote{Error: 1, ErrorSE: 1e-5, Lower: report.NumberOf(0.2), Upper: report.NumberOf(1)}}
-	if said := correction(within); said != nil {
+	within := &report.Quote{Error: 1, ErrorSE: 1e-5, Lower: report.NumberOf(0.2), Upper: report.NumberOf(1)}
+	if said := correction(within, &report.Trained{Uncorrected: report.NumberOf(0.25)}, nil); said != nil {
 		t.Errorf("of an error within the interval: %v", said)
 	}
 }

@@ -45,7 +45,7 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 	if err != nil || !q.Verdict {
 		return a, err
 	}
-	s.Caution(a)
+	s.caution(a)
 	if err := addRisk(ctx, s, a, &q); err != nil {
 		return a, err
 	}
@@ -219,14 +219,14 @@ func addExact(ctx context.Context, p *part, q *Question, a *report.Answer, onFit
 	return nil
 }
 
-// Caution adds the checks of a single estimate, of each of several targets.
-func (s *Study) Caution(a *report.Answer) {
+// caution adds the checks of left-out errors, of each of several targets.
+func (s *Study) caution(a *report.Answer) {
 	for _, name := range a.Names {
 		one := a.Targets[name]
-		one.Add(judgement(one, s.Model.Set)...)
+		one.Add(judgement(one.Quote, nil, one.Quality, s.Model.Set)...)
 		a.AddOf(name, &one.Findings)
 	}
-	if a.Names == nil {
-		a.Add(judgement(a, s.Model.Set)...)
+	if a.Names == nil && a.Quote != nil {
+		a.Add(judgement(a.Quote, nil, a.Quality, s.Model.Set)...)
 	}
 }

@@ -171,7 +171,7 @@ func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function,
 	} else if err := s.fitFull(ctx); err != nil {
 		return nil, err
 	}
-	return s.each(ctx, s.drawn(how.Scheme, how.Seed, nil),
+	a, err := s.each(ctx, s.drawn(how.Scheme, how.Seed, nil),
 		func(p *part, onFit OnFit) (*report.Answer, error) {
 			own := settings
 			own.Progress, own.OnFit = s.counting("retraining"), func(r int, weight, f []float64) {
@@ -200,6 +200,10 @@ func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function,
 			s.Times.Iterations, s.Times.Exact = result.Batch.Iterations, result.Batch.Exact
 			return retrained(p, &how, result), nil
 		})
+	if err == nil {
+		s.caution(a)
+	}
+	return a, err
 }
 
 // retrain makes the fits of a plan: one by one on the rows of a pair of classes, and on a low-rank factor in
@@ -241,7 +245,6 @@ func retrained(p *part, how *Retraining, result *model.Retraining) *report.Answe
 		a.VoteSE = report.NumberOf(r.VoteErrorSE)
 	}
 	a.Points = p.allPoints(r)
-	a.Add(a.Quality.Check(a.Error)...)
 	requireNumbers(a, a.Apparent)
 	if how.NoPoints && !p.study.several() {
 		a.Points = nil

@@ -24,7 +24,9 @@ func addRisk(ctx context.Context, s *Study, a *report.Answer, q *Question) error
 	switch {
 	case s.Others != nil:
 		return addLearningCurve(ctx, s, a, q)
-	case a.Refined != nil && proximal && designed.Design.Block == 0:
+	case designed.Design.Block > 0:
+		a.Add(chosenBy("left-out blocks", s.Model.Chosen, "choose in each fold of cv: Folds.Choose")...)
+	case a.Refined != nil && proximal:
 		c, err := s.corrected(ctx, q.Seed)
 		s.quote(ctx, a, c, err, q.Level, false)
 	}
@@ -114,24 +116,51 @@ func (s *Study) Headline(ctx context.Context, seed uint64, level float64) (h *re
 	} else if c, err = s.corrected(ctx, seed); err != nil {
 		return nil, err
 	}
-	return c.headline(s.Test.Name(), set, level), nil
+	return c.headline(s, set, level), nil
 }
 
-// headline has the risks as errors of rows of a set, with intervals of a level.
-func (c *corrected) headline(testLoss string, set *dataset.Set, level float64) (h *report.Headline) {
+// headline has the risks as errors of rows of a set, with intervals of a level, and the checks of these.
+func (c *corrected) headline(s *Study, set *dataset.Set, level float64) (h *report.Headline) {
+	var all report.Findings
 	for k, x := range c.risks {
-		quote := x.quoteOf(testLoss, set, level)
-		one := &report.Headline{Quote: &quote, Trained: c.trained(k)}
-		if one.ErrorLevel = level; k == 0 {
+		quote := x.quoteOf(s.Test.Name(), set, level)
+		one := &report.Headline{Quote: &quote, Trained: c.trained(k), Quality: s.qualityOf(x, k, set)}
+		one.ErrorLevel = level
+		said := judgement(one.Quote, one.Trained, one.Quality, s.Model.Set)
+		if k == 0 {
 			h = one
+			all.Add(said...)
 			continue
 		}
 		if h.Targets == nil {
 			h.Targets = map[string]*report.Headline{}
 		}
-		h.Targets[set.Columns[k-1].Name] = one
+		name := set.Columns[k-1].Name
+		h.Targets[name] = one
+		all.AddOf(name, &report.Findings{Checks: said})
 	}
+	h.Said = all.Checks
 	return h
+}
+
+// qualityOf compares risk k on rows of a set with the best constant; nil for the mean of several targets.
+func (s *Study) qualityOf(x *risk, k int, set *dataset.Set) *report.Quality {
+	if k == 0 && len(s.Model.Set.Columns) > 1 {
+		return nil
+	}
+	if s.classes() {
+		q := &report.Quality{}
+		q.ExampleSE, q.Effective = calibration.StandardError(x.each, set.Weights, set.Groups)
+		ofClasses(q, set, x.each)
+		return q
+	}
+	p := s.part(max(0, k-1))
+	q := calibration.NewQuality(s.Test, report.Number(x.error), p.targetsOf(set), x.each, set.Weights,
+		set.Groups, p.labelled())
+	if q != nil && x.field != nil {
+		calibration.Rank(q, x.field, s.Model.Y, set.Weights)
+	}
+	return q
 }
 
 // CompareTrained compares the errors of the models that training on all rows gives: the first one's less the
@@ -152,7 +181,7 @@ func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level fl
 	var x [2]*risk
 	by := c[0].by
 	for k, s := range models {
-		all[k], x[k] = c[k].headline(s.Test.Name(), set, level), c[k].risks[0]
+		all[k], x[k] = c[k].headline(s, set, level), c[k].risks[0]
 		if s.Measure.IsError() {
 			continue
 		}
@@ -252,17 +281,16 @@ func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err er
 		if of.Trained = c.trained(k); centred {
 			x.error = float64(of.Error)
 		}
-		of.Drop([]string{report.NoBetter.Code, report.Unequal.Code}) // of the left-out error
+		// of the left-out error
+		of.Drop([]string{report.NoBetter.Code, report.Unequal.Code, report.Imbalance.Code})
 		x.quote(of, s.Model.Set, level)
-		var said report.Checks
-		if k > 0 || a.Names == nil {
-			said = of.Quality.Check(of.Error)
+		quality := of.Quality
+		if k == 0 && a.Names != nil { // a share of the variance
+			quality = nil
 		}
-		of.Add(said...)
-		if said = append(said, correction(of)...); k > 0 {
-			a.AddOf(name, &report.Findings{Checks: said})
-		} else {
-			a.Add(said...)
+		of.Add(judgement(of.Quote, of.Trained, quality, s.Model.Set)...)
+		if k > 0 {
+			a.AddOf(name, &report.Findings{Checks: of.Checks})
 		}
 	}
 }

@@ -118,7 +118,7 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 	probabilities := leftOutProbabilities(s, d)
 	decide(a, levels, set.RowNames, best, joint.Of, probabilities, set.Weights)
 	a.Points.Error, a.Points.OOBVote = d.Left.Examples, share
-	byClass(a, joint.Of, set.Weights)
+	byClass(a, set)
 	for k, p := range probabilities {
 		if numbers(p) != nil {
 			a.Each[k].Calibration = calibration.NewReliability("normalised", p, set.Columns[0].Signs(k),
@@ -205,29 +205,35 @@ func decide(a *report.Answer, levels, names []string, best, of []int, p [][]floa
 }
 
 // byClass computes the errors by class, and the baseline.
-func byClass(a *report.Answer, of []int, weights []float64) {
-	// weight of errors, of rows with an error, and of all
-	errors, judged, sizes := make([]float64, len(a.Each)), make([]float64, len(a.Each)),
-		make([]float64, len(a.Each))
-	for i, own := range of {
-		w := calibration.WeightOf(weights, i)
-		a.Each[own].Examples++
+func byClass(a *report.Answer, set *dataset.Set) {
+	errors, rows := ofClasses(a.Quality, set, a.Points.Error), classSizes(set)
+	for k, name := range a.Classes {
+		a.Each[k].Class, a.Each[k].Examples, a.Each[k].Error = name, rows[k], report.Number(errors[k])
+		if rows[k] < 2 {
+			a.Add(report.RareClass.Check(float64(rows[k]), "take more rows of this class",
+				"class %s has one row: it cannot be judged", name))
+		}
+	}
+}
+
+// ofClasses adds the baseline and the balanced error of wrong decisions, NaN if unknown, between the classes
+// of a set, and returns the error of each class.
+func ofClasses(q *report.Quality, set *dataset.Set, wrong []float64) (errors []float64) {
+	levels := set.Levels()
+	errors = make([]float64, len(levels))
+	judged, sizes := make([]float64, len(levels)), make([]float64, len(levels)) // weights
+	for i, own := range ClassesOf(set.Columns[0].Y) {
+		w := calibration.WeightOf(set.Weights, i)
 		sizes[own] += w
-		if e := a.Points.Error[i]; !math.IsNaN(e) {
+		if e := wrong[i]; !math.IsNaN(e) {
 			errors[own], judged[own] = errors[own]+w*e, judged[own]+w
 		}
 	}
 	floats.Div(errors, judged)
-	for k, name := range a.Classes {
-		a.Each[k].Class, a.Each[k].Error = name, report.Number(errors[k])
-		if a.Each[k].Examples < 2 {
-			a.Add(report.RareClass.Check(float64(a.Each[k].Examples), "take more rows of this class",
-				"class %s has one row: it cannot be judged", name))
-		}
-	}
 	largest := floats.MaxIdx(sizes)
-	a.Quality.Balanced, a.Quality.Constant, a.Quality.Baseline = report.NumberOf(stat.Mean(errors, nil)),
-		a.Classes[largest], report.Number(1-sizes[largest]/floats.Sum(sizes))
+	q.Balanced, q.Constant, q.Baseline = report.NumberOf(stat.Mean(errors, nil)), levels[largest],
+		report.Number(1-sizes[largest]/floats.Sum(sizes))
+	return errors
 }
 
 // leftOutProbabilities are the probabilities of the classes for every left-out example: for each class by a

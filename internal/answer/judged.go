@@ -51,6 +51,8 @@ func (s *Study) addMeasure(ctx context.Context, a *report.Answer, seed uint64, l
 	if a.Threshold = report.NumberOf(s.Measure.Threshold()); a.Quality != nil {
 		a.Quality.Balanced = report.NumberOf(calibration.Balanced(s.measurement.wrong.each, s.Model.Y,
 			s.Model.Set.Weights))
+		a.Drop([]string{report.Imbalance.Code})
+		a.Add(imbalance(a.Quality, s.Model.Set)...)
 	}
 }
 
@@ -126,7 +128,7 @@ func (s *Study) measuredBy(ctx context.Context, v Validation, folds [][]int, eac
 	}
 	x := &measurement{v, (&risk{spread: s.measuredSpread(wider)}).average(set, folds, each, losses),
 		(&risk{}).average(set, folds, each, labels)}
-	x.wrong.plain = x.wrong.error
+	x.wrong.plain, x.wrong.field = x.wrong.error, byRow(set, folds, each, fields)
 	x.wrong.se *= wider
 	return x, nil
 }
@@ -144,17 +146,10 @@ func (s *Study) correctMeasured(ctx context.Context, x *measurement) error {
 	if err != nil {
 		return err
 	}
-	set := s.Model.Set
-	again, off := s.Measure.Losses(a.chosen.fields[0], s.Model.Y, set.Weights)
-	plain, plainOff := s.Measure.Losses(a.model.fields[0], s.Model.Y, set.Weights)
-	if again == nil || plain == nil {
-		return errFewOfClass
+	for k, to := range []*risk{x.judged, x.wrong} {
+		more := floats.SubTo(make([]float64, len(to.each)), a.chosen.measured[k], a.model.measured[k])
+		to.add(more, ofAllRows(a.folds), a.foldOf, s.Model.Set)
 	}
-	floats.Sub(again, plain)
-	floats.Sub(off, plainOff)
-	part := ofAllRows(a.folds)
-	x.judged.add(again, part, a.foldOf, set)
-	x.wrong.add(off, part, a.foldOf, set)
 	return nil
 }
 

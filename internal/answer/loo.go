@@ -82,7 +82,7 @@ func leaveOutSquare(p *part, noise float64, a *report.Answer) error {
 func judgeLeftOut(p *part, a *report.Answer, test loss.Test, mean float64, perExample []float64) {
 	p.judge(a, &fits.TestError{Test: test, Error: mean, Examples: perExample}, nil, nil, p.model.Set.Groups)
 	a.TestLoss = test.Name()
-	a.Add(a.Quality.Check(a.Error)...)
+	p.study.caution(a)
 	a.Points = &report.Points{Names: p.model.Set.RowNames, Error: perExample}
 	a.Points.Target.Numbers = p.targets()
 }

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -37,6 +38,7 @@ type risk struct {
 	spread  spread        // of losses; nil: calibration.StandardError
 	freedom float64       // degrees of the standard error; 0: many
 	each    []float64     // by row
+	field   []float64     // of two labels, by row: the mean left-out prediction; nil: unknown
 	outer   [][]float64   // by fold: the losses of its rows
 	inner   [][][]float64 // by fold and other fold of its partition, see pairs; nil: none
 	again   []float64     // by row: what making the choice again adds; nil: nothing
@@ -79,10 +81,12 @@ func riskValidation(set *dataset.Set, seed uint64) Validation {
 func (s *Study) risksOf(ctx context.Context, v *Validation, folds [][]int, each int) (found []*risk,
 	err error) {
 	set := s.Model.Set
-	outer, err := s.lossesWithout(ctx, v, folds)
-	if err != nil {
+	trials := trialsOf(folds, set)
+	fields, err := s.fields(ctx, v, trials)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
+	outer := s.judged(trials, fields)
 	inner := make([][][][]float64, len(outer))
 	if each >= fewestPaired && set.N() <= mostPaired {
 		if inner, err = s.pairs(ctx, v, folds, each); err != nil {
@@ -91,7 +95,9 @@ func (s *Study) risksOf(ctx context.Context, v *Validation, folds [][]int, each 
 	}
 	for at := range outer {
 		x := (&risk{inner: inner[at]}).average(set, folds, each, outer[at])
-		x.plain = x.error
+		if x.plain = x.error; len(set.Levels()) == 2 {
+			x.field = byRow(set, folds, each, fields)
+		}
 		found = append(found, x)
 	}
 	return found, nil
@@ -100,12 +106,7 @@ func (s *Study) risksOf(ctx context.Context, v *Validation, folds [][]int, each 
 // average is the mean of the losses of folds, with the standard error over rows or groups, or nested. each is
 // the number of folds of a partition.
 func (x *risk) average(set *dataset.Set, folds [][]int, each int, losses [][]float64) *risk {
-	x.each, x.outer = make([]float64, set.N()), losses
-	for r, rows := range folds {
-		for k, i := range rows {
-			x.each[i] += losses[r][k] * float64(each) / float64(len(folds))
-		}
-	}
+	x.each, x.outer = byRow(set, folds, each, losses), losses
 	if x.spread == nil {
 		x.spread = func(losses []float64) float64 {
 			se, _ := calibration.StandardError(losses, set.Weights, set.Groups)
@@ -131,6 +132,17 @@ func (x *risk) average(set *dataset.Set, folds [][]int, each int, losses [][]flo
 		x.fall = 0 // few groups know it badly, and cut at 0 it is too much
 	}
 	return x
+}
+
+// byRow are the means over the partitions of what each fold has of its rows.
+func byRow(set *dataset.Set, folds [][]int, each int, of [][]float64) []float64 {
+	means := make([]float64, set.N())
+	for r, rows := range folds {
+		for k, i := range rows {
+			means[i] += of[r][k] * float64(each) / float64(len(folds))
+		}
+	}
+	return means
 }
 
 // weightOf is the weight of all rows.

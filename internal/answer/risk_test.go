@@ -102,9 +102,11 @@ func TestRisksOfGivenModels(t *testing.T) {
 // it errs less on its own.
 func TestDecide(t *testing.T) {
 	a := &chosenAgain{specs: make([]model.Spec, 4), foldOf: []int{0, 0, 1, 2, 3},
-		chosen: leftOut{[][]float64{{1, 1, 9, 5, 7}}, [][]float64{{1, 2, 3, 4, 5}}}}
+		chosen: leftOut{losses: [][]float64{{1, 1, 9, 5, 7}},
+			fields: [][]float64{{1, 2, 3, 4, 5}}}}
 	others := []*model.Spec{{Pairs: true}, {Pairs: true}, {Pairs: true}, nil}
-	a.decide(others, leftOut{[][]float64{{2, 3, 4, 5.5, 0}}, [][]float64{{-1, -2, -3, -4, -5}}}, nil)
+	a.decide(others, leftOut{losses: [][]float64{{2, 3, 4, 5.5, 0}},
+		fields: [][]float64{{-1, -2, -3, -4, -5}}}, nil)
 	if got := a.chosen.losses[0]; !slices.Equal(got, []float64{2, 3, 9, 5.5, 7}) {
 		t.Errorf("losses %v", got)
 	}
@@ -273,5 +275,32 @@ func TestChooseAgain(t *testing.T) {
 					part)
 			}
 		}
+	}
+}
+
+// TestMeasuredChoice: a choice that only changes the scale of the fields, as a large noise does, changes no
+// measure: the rows of a coarse fold are compared by fits of one specification. 1e6 noise variances leave
+// relative differences of 1e-6.
+func TestMeasuredChoice(t *testing.T) {
+	set := tableOf(t, 60, 2, 1, 7)
+	spec := model.NewSpec(set, loss.Square{Noise: 1e8})
+	spec.Bias, spec.Measure = false, calibration.Measure{Name: calibration.ByLogLoss}
+	s := testutil.Must(New(t.Context(), spec, nil))(t)
+	v := riskValidation(set, 5)
+	folds, each, err := partitions(&v, s)
+	testutil.Check(t, err)
+	var own, mixed leftOut
+	testutil.Check(t, s.leaveAllOut(t.Context(), &v, folds, &own))
+	coarse := [][][]int{folds[:each/2], folds[each/2:]}
+	for k, noise := range []float64{1e6, 1e8} {
+		of := spec
+		of.Loss = loss.Square{Noise: noise}
+		testutil.Check(t, s.judgeSpec(t.Context(), &v, of, coarse, k, &mixed))
+	}
+	if first := folds[0][0]; !(mixed.fields[0][first]/own.fields[0][first] > 50) {
+		t.Fatalf("fields %v and %v have the same scale", mixed.fields[0][first], own.fields[0][first])
+	}
+	if !floats.EqualApprox(mixed.measured[0], own.measured[0], 1e-4) {
+		t.Errorf("log losses %v, of one noise %v", mixed.measured[0], own.measured[0])
 	}
 }

@@ -19,7 +19,7 @@ const (
 	ByAUC      = "auc"
 	ByBalanced = "balanced"
 	ByCost     = "cost"
-	ByWeights  = "class-weighted error" // as ByCost, of labels that are the signs of fields; ParseMeasure has it not
+	ByWeights  = "class-weighted error" // as ByCost, of labels that are signs; not in ParseMeasure
 )
 
 // Measure is by what models of two labels are judged on rows that they have not seen. The zero value is the

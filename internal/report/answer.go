@@ -240,6 +240,8 @@ type OfResamples struct {
 type Headline struct {
 	*Quote
 	*Trained
+	Quality *Quality             `json:"quality,omitempty"`
+	Said    Checks               `json:"-"` // of the error, of all targets
 	Targets map[string]*Headline `json:"targets,omitempty"`
 }
 

@@ -160,7 +160,7 @@ func (g *Grid) document() *document {
 		}
 		name, value := best.Name(g.Over), g.objective()+" "+g.units().text(Number(best.Value()))
 		d.Lead = fmt.Sprintf("The best of %d models is %s, with the %s.", len(g.Results), name, value)
-		if g.Headline == nil || g.Headline.Targets == nil {
+		if g.Headline == nil {
 			d.baseline(quality, u)
 		}
 		d.line("best", "%s: %s%s, the lowest of %d%s", name, value, se, len(g.Results),

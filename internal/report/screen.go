@@ -57,9 +57,15 @@ func (a *Answer) brief() *document {
 	d, several, u := about("Error on new rows of", a.Subject), a.Names != nil, units(a.TestLoss)
 	d.Lead = "Predictions without an error: no row was left out."
 	if a.Error == a.Error {
+		said := a.Quote.sentence(a.Trained, several, u)
+		if of := a.ofModels(); a.Trained == nil && a.Resampling != nil {
+			said += of
+			d.line("left-out "+either(several, "explained", "error"), "%s", said)
+		} else {
+			d.error(a.Quote, a.Trained, several, u)
+		}
 		d.Lead = either(several, "Predictions explain ", either(u.share(), "", "The error of predictions of "+
-			a.target()+" is ")) + a.Quote.sentence(a.Trained, several, u) + "."
-		d.error(a.Quote, a.Trained, several, u)
+			a.target()+" is ")) + said + "."
 	}
 	d.skill(a)
 	d.learning(a)
@@ -174,6 +180,7 @@ func (d *document) headline(h *Headline, u units) {
 		return
 	}
 	d.error(h.Quote, h.Trained, h.Targets != nil, u)
+	d.quality(h.Quality, u)
 	for _, name := range slices.Sorted(maps.Keys(h.Targets)) {
 		d.line("error of "+textCell(name), "%s", h.Targets[name].Quote.on("new rows", h.Trained, u))
 	}
@@ -190,7 +197,7 @@ func (d *document) left(a *Answer) {
 		e, se = share(1-t.LeftOutError)+" explained", share(t.LeftOutErrorSE)
 	}
 	d.line("left-out error", "%s (standard error %s)%s", e, se, a.ofModels())
-	if a.Names == nil {
+	if a.Names == nil && a.Threshold == nil {
 		d.balanced(a.Quality, " by the same models")
 	}
 }
@@ -251,7 +258,7 @@ func (d *document) quality(q *Quality, u units) {
 // skill prints what an error compares with, the scores of the probabilities, and the measure of --judge.
 func (d *document) skill(a *Answer) {
 	if a.Names == nil {
-		if d.quality(a.Quality, units(a.TestLoss)); !a.quotesAnother() {
+		if d.quality(a.Quality, units(a.TestLoss)); !a.quotesAnother() || a.Threshold != nil {
 			d.balanced(a.Quality, "")
 		}
 	}

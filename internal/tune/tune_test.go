@@ -566,7 +566,8 @@ func TestClassWeights(t *testing.T) {
 	}
 }
 
-// TestOneGroup: a choice on the rows of one group leaves out rows, and the unit of weights does not change it.
+// TestOneGroup: a choice on the rows of one group leaves out rows, and the unit of weights does not change
+// it.
 func TestOneGroup(t *testing.T) {
 	set := testutil.Must(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
 	set.Weights = make([]float64, 60)

@@ -428,6 +428,8 @@ var doubted = []struct {
 	{"year", func(i int) string { return strconv.Itoa(2000 + i/3) }, TimeOrder, true},
 	{"t", func(i int) string { return strconv.Itoa(i) }, TimeOrder, true},
 	{"x", func(i int) string { return strconv.Itoa(i / 3) }, TimeOrder, false},
+	{"school", func(i int) string { return strconv.Itoa(i * 3 % 8) }, RepeatingIDs, true},
+	{"animal", func(i int) string { return []string{"cat", "dog", "cow"}[i%3] }, RepeatingIDs, false},
 }
 
 // TestDoubts: columns raise the doubts that they should, and only these.

@@ -34,15 +34,11 @@ func (s *Set) distinct(omit []bool) (site, first []int) {
 func (s *Set) counters() []bool {
 	counts := make([]bool, s.D())
 	for j := range counts {
-		known, i := map[float64]bool{}, 0
-		for ; i < s.N(); i++ {
+		counts[j] = true
+		for i, known := 0, map[float64]bool{}; i < s.N() && counts[j]; i++ {
 			v := s.X.At(i, j)
-			if v != math.Trunc(v) || known[v] {
-				break
-			}
-			known[v] = true
+			counts[j], known[v] = v == math.Trunc(v) && !known[v], true
 		}
-		counts[j] = i == s.N()
 	}
 	return counts
 }

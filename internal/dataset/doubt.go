@@ -1,13 +1,13 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -36,10 +36,12 @@ func (t *table) doubt(kind DoubtKind, value int, cure, format string, args ...an
 	t.doubts = append(t.doubts, Doubt{kind, float64(value), fmt.Sprintf(format, args...), cure})
 }
 
-// subject matches names of columns that identify the subjects of rows.
-var subject = regexp.MustCompile(`(?i:(^|[^a-z])(patient|user|site|subj|subject|pid|mrn|customer|client|` +
-	`participant|person|student|case|donor|animal|school|hospital|clinic|farm|store|shop|plate|batch|id)` +
-	`[^a-z]*$)|[a-z]I[dD]$`)
+// Names of columns that identify the subjects of rows, and names that may also be of a kind.
+var (
+	subject = regexp.MustCompile(`(?i:(^|[^a-z])(patient|user|site|subj|subject|customer|participant|` +
+		`person|donor|pid|mrn|id)[^a-z]*$)|[a-z]I[dD]$`)
+	unit = regexp.MustCompile(`(?i:(^|[^a-z])(student|case|animal|school|hospital|farm|store|plate)[^a-z]*$)`)
+)
 
 // subjects number the values of a column by first appearance, row by row, a missing one as -1. They are nil
 // unless all are whole numbers or texts that stand in two rows each or more on average.
@@ -47,18 +49,17 @@ func (t *table) subjects(c *column) (of []int, count int) {
 	number := map[float64]int{}
 	for i := range t.rows {
 		v := t.row(i)[c.at]
-		if math.IsNaN(v) {
-			of = append(of, -1)
-			continue
-		}
 		k, known := number[v]
-		if !known {
+		switch {
+		case math.IsNaN(v):
+			k = -1
+		case v != math.Trunc(v) || 2*len(number) > t.rows:
+			return nil, 0
+		case !known:
 			k = len(number)
 			number[v] = k
 		}
-		if of = append(of, k); v != math.Trunc(v) || 2*len(number) > t.rows {
-			return nil, 0
-		}
+		of = append(of, k)
 	}
 	return of, len(number)
 }
@@ -97,23 +98,20 @@ func (t *table) isPanel(c *column, of []int, count int) bool {
 		different := slices.Compact(slices.Sorted(slices.Values(values)))
 		if d.kind == numbers && 2*len(different) >= min(count, 2*fewRows) &&
 			different[len(different)-1]-different[0] != float64(len(different)-1) {
-			own = own || math.Abs(stat.Correlation(ranks(names), ranks(values), nil)) < 0.99
+			sorted := inOrderOf(names, values)
+			up := slices.IsSorted(sorted)
+			slices.Reverse(sorted)
+			own = own || !up && !slices.IsSorted(sorted)
 		}
 	}
 	return own && differ
 }
 
-// ranks are the ranks of values, any order for equal ones.
-func ranks(values []float64) []float64 {
-	order, ranks := make([]int, len(values)), make([]float64, len(values))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-	for rank, k := range order {
-		ranks[k] = float64(rank)
-	}
-	return ranks
+// inOrderOf are values in ascending order of keys.
+func inOrderOf(keys, values []float64) []float64 {
+	order := make([]int, len(keys))
+	floats.ArgsortStable(slices.Clone(keys), order)
+	return gather(values, order)
 }
 
 // doubtSubjects doubts features that identify units with several rows each: by their name, since the rows of
@@ -123,7 +121,7 @@ func (t *table) doubtSubjects() {
 	group := t.withRole(asGroup)
 	for _, c := range t.features {
 		of, count := t.subjects(c)
-		named, what := subject.MatchString(c.Name), "rows"
+		named, what := subject.MatchString(c.Name) || count >= 5 && unit.MatchString(c.Name), "rows"
 		switch {
 		case count < 2:
 			continue
@@ -132,7 +130,9 @@ func (t *table) doubtSubjects() {
 			if what = "groups"; !named || 2*count > groups || t.fixed(c, inner, groups) == nil {
 				continue
 			}
-		case !named && (count < 5 || runs(of) > count) && !t.isPanel(c, of, count):
+		case named:
+		case count >= 5 && len(slices.Compact(slices.Clone(of))) == count: // one run of each
+		case !t.isPanel(c, of, count):
 			continue
 		}
 		t.doubt(RepeatingIDs, t.rows, "take ReadOptions.Groups "+bare(c.Name)+" if new rows are of others",
@@ -140,9 +140,6 @@ func (t *table) doubtSubjects() {
 			quote(c.Name), what)
 	}
 }
-
-// runs is the number of runs of equal elements.
-func runs(of []int) int { return len(slices.Compact(slices.Clone(of))) }
 
 // Words for yes and no, and signs between words, which belong to the spelling.
 var (
@@ -216,18 +213,14 @@ func (t *table) doubtOrder(s *Set) {
 		for i := range time {
 			time[i] = value(i)
 		}
-		inOrder := slices.IsSorted(time)
-		if c.Date == "" && !inOrder {
-			continue
+		cure := "take cv with Folds.Design.Block LENGTH"
+		if !slices.IsSorted(time) {
+			if cure = "sort the rows by it, and " + cure; c.Date == "" {
+				continue
+			}
 		}
-		later := make([]float64, n)
-		for i, rank := range ranks(time) {
-			later[int(rank)] = y[i]
-		}
-		alike, cure := stat.Correlation(later[1:], later[:n-1], nil), "take cv with Folds.Design.Block LENGTH"
-		if !inOrder {
-			cure = "sort the rows by it, and " + cure
-		}
+		later := inOrderOf(time, y)
+		alike := stat.Correlation(later[1:], later[:n-1], nil)
 		switch {
 		case s.Groups == nil && alike > max(0.3, 3/math.Sqrt(float64(n))):
 			text := fmt.Sprintf("in the order of column %s targets are like those before them (correlation "+

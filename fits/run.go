@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 	"time"
 
 	"bootbench/resample"
@@ -122,6 +123,9 @@ func Estimate(ctx context.Context, p Problem, t Trainers, e Estimator, s Setting
 			break
 		}
 		wanted = max(wanted, more(e.Averages()))
+	}
+	if t.Wide {
+		runtime.GC() // the read-out takes the memory of the block
 	}
 	return all.close(wanted)
 }

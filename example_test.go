@@ -167,7 +167,7 @@ func ExampleMeasure() {
 	fmt.Printf("a new row costs %.2f (%.2f to %.2f); +1 from a probability of %.2f on\n", cost.Value,
 		cost.Lower, cost.Upper, e.Threshold)
 	// Output:
-	// a new row costs 0.41 (0.24 to 0.70); +1 from a probability of 0.20 on
+	// a new row costs 0.38 (0.18 to 0.79); +1 from a probability of 0.20 on
 }
 
 // Which columns matter: how much higher the error is without each, with 95% intervals.

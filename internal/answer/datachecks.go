@@ -93,9 +93,9 @@ func twinRows(set *dataset.Set) report.Checks {
 }
 
 // nearCopies counts, of at least 20 and at most 200 rows, those whose nearest row of another group is a near
-// copy, and reports more than a third. Its distance, in standard deviations of the features, is not 0 but
-// less than 1/100 of the distance of the tenth nearest, and its target differs by less than 1/20 as much;
-// classes are the same.
+// copy, and reports more than a third. It differs in two features or more, its distance, in their standard
+// deviations, is less than 1/100 of the distance of the tenth nearest, and its target differs by less than
+// 1/20 as much; classes are the same.
 func nearCopies(set *dataset.Set) report.Checks {
 	const nearest, operations = 10, 1e8
 	n, d := set.N(), set.D()
@@ -115,10 +115,13 @@ func nearCopies(set *dataset.Set) report.Checks {
 	for p := range probes {
 		i := p * n / probes
 		x := set.X.Row(i)
-		var near [][2]float64 // squared distance and difference of the targets
+		var near [][3]float64 // squared distance, difference of the targets, features that differ
 		for k := range n {
-			distance := 0.0
+			distance, differ := 0.0, 0.0
 			for j, v := range set.X.Row(k) {
+				if v != x[j] {
+					differ++
+				}
 				distance += (v - x[j]) * scale[j] * (v - x[j]) * scale[j]
 			}
 			if distance == 0 || set.Groups != nil && set.Groups[i] == set.Groups[k] {
@@ -127,11 +130,11 @@ func nearCopies(set *dataset.Set) report.Checks {
 			if len(near) == nearest && distance >= near[nearest-1][0] {
 				continue
 			}
-			near = append(near, [2]float64{distance, math.Abs(y[k] - y[i])})
-			slices.SortFunc(near, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+			near = append(near, [3]float64{distance, math.Abs(y[k] - y[i]), differ})
+			slices.SortFunc(near, func(a, b [3]float64) int { return cmp.Compare(a[0], b[0]) })
 			near = near[:min(len(near), nearest)]
 		}
-		if len(near) == nearest && near[0][0] < 1e-4*near[nearest-1][0] &&
+		if len(near) == nearest && near[0][0] < 1e-4*near[nearest-1][0] && near[0][2] > 1 &&
 			(near[0][1] == 0 || set.AreNumbers() && 20*near[0][1] < near[nearest-1][1]) {
 			copies++
 		}

@@ -445,7 +445,8 @@ func TestNearCopies(t *testing.T) {
 		found                bool
 	}{"copies": {0.001, 0.001, 0.5, 2, 2, nil, true}, "once": {0.001, 0.001, 0.5, 3, 1, nil, true},
 		"classes": {0.001, 0, 0.5, 2, 2, []string{"a", "b"}, true}, "rows": {0, 0, 0.5, 2, 0, nil, false},
-		"a curve": {0, 0, 0, 1, 0, nil, false}, "repeated": {0.001, 0.5, 0.5, 2, 2, nil, false}} {
+		"one feature": {0.001, 0, 0.5, 1, 2, nil, false}, "a curve": {0, 0, 0, 1, 0, nil, false},
+		"repeated": {0.001, 0.5, 0.5, 2, 2, nil, false}} {
 		n := 60 * (c.copies + 1)
 		s := &dataset.Set{X: linalg.NewMatrix(n, c.d),
 			Columns: []dataset.Column{{Name: "y", Levels: c.levels}}}

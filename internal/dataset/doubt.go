@@ -227,6 +227,7 @@ func (t *table) doubtOrder(s *Set) {
 				"%.2g): the errors are for rows between these, and may be much larger for later rows",
 				quote(c.Name), alike)
 			t.doubts = append(t.doubts, Doubt{TimeOrder, alike, text, "for later rows " + cure})
+			return
 		case counts:
 			t.doubt(RowNumbers, n, "take ReadOptions.Drop "+bare(c.Name)+
 				" unless the order of the rows matters", "column %s counts the rows", quote(c.Name))

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
@@ -170,14 +169,19 @@ const huge = 1e20 // which is none among numbers that are not much smaller
 func missingCodes(set *dataset.Set) (all report.Checks) {
 	isCode := func(v float64) bool { return v == math.Trunc(v) && (codes[v] || math.Abs(v) >= huge) }
 	check := func(name string, values []float64) {
-		if !slices.ContainsFunc(values, isCode) {
+		low, high, most := math.Inf(1), math.Inf(-1), 0
+		for _, v := range values {
+			if !isCode(v) {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+		if !slices.ContainsFunc(values, func(v float64) bool { return (v < low || v > high) && isCode(v) }) {
 			return
 		}
 		others := slices.DeleteFunc(slices.Clone(values), isCode)
 		if len(others) < 2 {
 			return
 		}
-		low, high, most := floats.Min(others), floats.Max(others), 0
 		count := counts(others)
 		for _, rows := range count {
 			most = max(most, rows)

@@ -22,12 +22,6 @@ type Inputs struct {
 	train *points
 }
 
-// Parts of a Gram matrix that is never stored.
-var (
-	_ linalg.Columns = (*Inputs)(nil)
-	_ linalg.Blocks  = (*Inputs)(nil)
-)
-
 // Prepare checks s and the M x d inputs x, M >= 1, and prepares them for Gram, Cross and Diagonal. For the
 // kinds that depend on distance it takes 8 M (d + 1) bytes, for sparse inputs 12 to 20 per entry and 8 per
 // row and feature. It keeps a view of x, which must not change afterwards.

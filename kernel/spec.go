@@ -64,10 +64,10 @@ func (s *Spec) Named(name string, feature int) *float64 {
 
 // Validate reports the first error of s as a kernel on d >= 1 features. For Precomputed d is ignored.
 func (s Spec) Validate(d int) error {
-	if !s.Kind.known() {
+	switch {
+	case !s.Kind.known():
 		return fmt.Errorf("kernel kind %d is not known", int(s.Kind))
-	}
-	if s.Kind != Precomputed && d < 1 {
+	case s.Kind != Precomputed && d < 1:
 		return errors.New("the inputs have no features")
 	}
 	for _, v := range []struct {
@@ -81,36 +81,26 @@ func (s Spec) Validate(d int) error {
 			return fmt.Errorf("kernel %s must be finite and not negative, not %v", v.name, v.value)
 		}
 	}
-	if s.Degree < 0 {
-		return fmt.Errorf("kernel degree must be at least 1, not %d", s.Degree)
-	}
-	if err := s.validateUse(); err != nil {
-		return err
-	}
-	return s.validateLengthScale(d)
+	return s.validateUse(d)
 }
 
-// validateUse refuses settings that the kind would ignore.
-func (s Spec) validateUse() error {
-	switch {
+// validateUse refuses settings that the kind would ignore, a number of length scales that does not fit, and
+// length scales of which one, or its inverse, is not a finite number above 0.
+func (s Spec) validateUse(d int) error {
+	switch n := len(s.LengthScale); {
+	case s.Degree < 0:
+		return fmt.Errorf("kernel degree must be at least 1, not %d", s.Degree)
 	case s.Gamma != 0 && !s.Kind.radial() && s.Kind != Poly:
 		return fmt.Errorf("kernel %v takes no gamma", s.Kind)
-	case len(s.LengthScale) > 0 && !s.Kind.radial():
+	case n > 0 && !s.Kind.radial():
 		return fmt.Errorf("kernel %v takes no length scale", s.Kind)
-	case len(s.LengthScale) > 0 && s.Gamma != 0:
+	case n > 0 && s.Gamma != 0:
 		return errors.New("give either gamma or length scales to the kernel, not both")
 	case s.Degree != 0 && s.Kind != Poly:
 		return fmt.Errorf("kernel %v takes no degree", s.Kind)
 	case s.Coef0 != 0 && s.Kind != Poly:
 		return fmt.Errorf("kernel %v takes no coef0", s.Kind)
-	}
-	return nil
-}
-
-// validateLengthScale checks the number of length scales and their values; a
-// length scale whose inverse overflows counts as zero.
-func (s Spec) validateLengthScale(d int) error {
-	if n := len(s.LengthScale); n > 1 && n != d {
+	case n > 1 && n != d:
 		return fmt.Errorf("%d length scales for %d features: give 1 or %d", n, d, d)
 	}
 	for j, l := range s.LengthScale {

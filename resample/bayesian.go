@@ -16,13 +16,12 @@ type Bayesian struct {
 	Shape float64 // > 0; 1: Rubin's. A weight's variance is about 1/Shape.
 }
 
-func (Bayesian) Name() string { return "bayesian" }
-
-// Mean is 1.
-func (Bayesian) Mean() float64 { return 1 }
-
-// Absent is P(w = 0).
+func (Bayesian) Name() string    { return "bayesian" }
+func (Bayesian) Mean() float64   { return 1 }
 func (Bayesian) Absent() float64 { return 0 }
+func (Bayesian) Period() int     { return 1 }
+
+func (s Bayesian) Draw(seed uint64, b int, weight []float64) { s.Sample(stream(seed, b), weight) }
 
 // Counts has values w of the total weight W of n examples, W/N ~ Beta(n Shape, (N - n) Shape): nodes of the
 // trapezoidal rule in u = log(x/(1 - x)), x = W/N. The density x^a (1 - x)^b/B(a, b) and sites' functions of

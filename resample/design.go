@@ -146,11 +146,8 @@ type Designed struct {
 	Draws  Sampler
 }
 
-// Draw is the one of Draws.
 func (s Designed) Draw(seed uint64, b int, weight []float64) { s.Draws.Draw(seed, b, weight) }
-
-// Period is the one of Draws.
-func (s Designed) Period() int { return s.Draws.Period() }
+func (s Designed) Period() int                               { return s.Draws.Period() }
 
 // IsDependent reports whether a scheme draws examples together, so that the theory does not apply.
 func IsDependent(s Scheme) bool {
@@ -189,7 +186,6 @@ type Grouped struct {
 	Count  int   // groups
 }
 
-// Period is the period of the groups' draws.
 func (s Grouped) Period() int { return s.Groups.Period() }
 
 // Empty is the probability that one draw of Groups has none.
@@ -218,7 +214,6 @@ func empty(draws Sampler, n int) float64 {
 // nextSeed is the distance of the seeds by which a draw is repeated, 2^64 over the golden ratio.
 const nextSeed = 0x9e3779b97f4a7c15
 
-// Draw is Sampler.Draw.
 func (s Grouped) Draw(seed uint64, b int, weight []float64) {
 	groups := make([]float64, s.Count)
 	for s.Groups.Draw(seed, b, groups); slices.Max(groups) == 0; {
@@ -242,10 +237,8 @@ type Sampled interface {
 	Sample(rng *rand.Rand, weight []float64)
 }
 
-// Period is 1: the draws are independent.
 func (Stratified) Period() int { return 1 }
 
-// Draw is Sampler.Draw.
 func (s Stratified) Draw(seed uint64, b int, weight []float64) {
 	rng := stream(seed, b)
 	for k, members := range membersOf(s.Stratum, len(weight)) {
@@ -269,10 +262,8 @@ type CircularBlocks struct {
 	Series [][]int // the rows of each
 }
 
-// Period is 1: the draws are independent.
 func (CircularBlocks) Period() int { return 1 }
 
-// Draw is Sampler.Draw.
 func (s CircularBlocks) Draw(seed uint64, b int, weight []float64) {
 	rng := stream(seed, b)
 	clear(weight)

@@ -8,24 +8,40 @@ import (
 	"testing"
 )
 
-// TestPartition: every period leaves out every example once, in folds whose sizes differ by one at most, in
-// every stratum and in all; two periods differ.
-func TestPartition(t *testing.T) {
+// TestFolds: every period leaves out every example once, in folds whose sizes differ by one at most, in every
+// stratum and in all, and groups whole; other partitions and seeds differ, and draws come in any order.
+func TestFolds(t *testing.T) {
 	stratum := []int{0, 1, 1, 0, 2, 0, 0, 1, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0, 2, 0, 0, 0, 0}
-	s := Partition{Folds: 4, Stratum: stratum}
-	first := foldsOf(s, 3, 0, len(stratum))
-	if slices.Equal(first, foldsOf(s, 3, 1, len(stratum))) {
-		t.Error("two partitions are equal")
+	group := []int{0, 0, 1, 2, 2, 2, 3, 3, 1, 4, 4, 4}
+	grouped, err := Design{N: 12, Group: group, Stratum: make([]int, 12)}.Of("kfold", Options{Folds: 3})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for k := -1; k < 3; k++ {
-		count := make([]int, 4)
-		for i, fold := range first {
-			if k < 0 || stratum[i] == k {
-				count[fold]++
-			}
+	for _, c := range []struct {
+		Sampler
+		n              int
+		stratum, whole []int
+	}{{KFold{2, 5}, 5, nil, nil}, {KFold{3, 12}, 12, nil, nil}, {KFold{5, 12}, 12, nil, nil},
+		{KFold{12, 12}, 12, nil, nil}, {Partition{Folds: 4, Stratum: stratum}, 23, stratum, nil},
+		{grouped, 12, nil, group}} {
+		third, first := foldsOf(c.Sampler, 3, 2, c.n), foldsOf(c.Sampler, 3, 0, c.n)
+		if slices.Equal(first, foldsOf(c.Sampler, 3, 1, c.n)) && slices.Equal(first, third) ||
+			c.n == 23 && slices.Equal(first, foldsOf(c.Sampler, 4, 0, c.n)) {
+			t.Errorf("%v: partitions are equal", c)
 		}
-		if slices.Max(count)-slices.Min(count) > 1 {
-			t.Errorf("stratum %d (-1: all) has %v members in the folds", k, count)
+		for k := -1; k < 3; k++ {
+			count := make([]int, c.Period())
+			for i, fold := range first {
+				if fold < 0 || c.whole != nil && fold != first[slices.Index(c.whole, c.whole[i])] {
+					t.Fatalf("%v: example %d is in fold %d of %v", c, i, fold, first)
+				}
+				if k < 0 || c.stratum != nil && c.stratum[i] == k {
+					count[fold]++
+				}
+			}
+			if slices.Max(count)-slices.Min(count) > 1 && c.whole == nil {
+				t.Errorf("%v: stratum %d (-1: all) has %v members in the folds", c, k, count)
+			}
 		}
 	}
 }
@@ -145,70 +161,36 @@ func TestRefusedDesigns(t *testing.T) {
 	}
 }
 
-// TestGroupedFolds: in every period every group is left out once, whole.
-func TestGroupedFolds(t *testing.T) {
-	group := []int{0, 0, 1, 2, 2, 2, 3, 3, 1, 4, 4, 4}
-	s, err := Design{N: len(group), Group: group, Stratum: make([]int, len(group))}.Of("kfold",
-		Options{Folds: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fold := foldsOf(s, 1, 5, len(group))
-	for i, k := range fold {
-		if k < 0 || k != fold[slices.Index(group, group[i])] {
-			t.Errorf("example %d of group %d is in fold %d of %v", i, group[i], k, fold)
-		}
-	}
-}
-
-// TestPermuted: targets stay in their part, all of them.
+// TestPermuted: targets stay in their part; groups of equal size exchange all targets, means of unequal ones
+// change places and deviations stay, mixed labels change places between groups of one size, and all
+// arrangements occur.
 func TestPermuted(t *testing.T) {
-	y, part := []float64{1, 2, 3, 4, 5, 6}, []int{0, 1, 0, 1, 0, 1}
-	p := &Permuted{Y: y, Within: part, Seed: 4}
-	seen := map[string]bool{}
-	for r := range 100 {
-		target := p.Targets(r)
-		for k := range 2 {
-			var of []float64
-			for i, v := range target {
-				if part[i] == k {
-					of = append(of, v)
-				}
-			}
-			slices.Sort(of)
-			if want := []float64{1 + float64(k), 3 + float64(k), 5 + float64(k)}; !slices.Equal(of, want) {
-				t.Fatalf("permutation %d: part %d has targets %v", r, k, of)
-			}
-		}
-		seen[fmt.Sprint(target)] = true
-	}
-	if len(seen) < 30 || p.Arrangements() != 36 {
-		t.Errorf("%d of %g permutations were drawn in 100", len(seen), p.Arrangements())
-	}
-}
-
-// TestPermutedGroups: groups of equal size exchange all targets, means of unequal ones change places and
-// deviations stay, mixed labels change places between groups of one size, and all arrangements occur.
-func TestPermutedGroups(t *testing.T) {
 	for _, c := range []struct {
+		within       []int
 		group        []int
 		y            []float64
 		labels       bool
 		what         string
 		arrangements float64
 	}{
-		{[]int{0, 0, 1, 1, 2, 2}, []float64{1, 2, 3, 4, 5, 6}, false, "whole groups", 6},
-		{[]int{0, 0, 1, 1, 2, 2}, []float64{1, 2, 1, 2, 5, 6}, false, "whole groups", 3},
-		{[]int{0, 0, 0, 1, 2, 2}, []float64{1, 2, 3, 7, 5, 6}, false, "the means of groups", 6},
-		{[]int{0, 0, 0, 1, 2, 2}, []float64{1, 1, 1, -1, 1, 1}, true, "the means of groups", 3},
-		{[]int{0, 0, 1, 2, 2, 3}, []float64{1, -1, 1, 1, 1, -1}, true, "whole groups of one size", 4},
-		{[]int{0, 0, 1, 1, 1}, []float64{1, -1, 1, 1, -1}, true, "whole groups of one size", 1},
+		{[]int{0, 1, 0, 1, 0, 1}, nil, []float64{1, 2, 3, 4, 5, 6}, false, "rows within strata", 36},
+		{nil, []int{0, 0, 1, 1, 2, 2}, []float64{1, 2, 3, 4, 5, 6}, false, "whole groups", 6},
+		{nil, []int{0, 0, 1, 1, 2, 2}, []float64{1, 2, 1, 2, 5, 6}, false, "whole groups", 3},
+		{nil, []int{0, 0, 0, 1, 2, 2}, []float64{1, 2, 3, 7, 5, 6}, false, "the means of groups", 6},
+		{nil, []int{0, 0, 0, 1, 2, 2}, []float64{1, 1, 1, -1, 1, 1}, true, "the means of groups", 3},
+		{nil, []int{0, 0, 1, 2, 2, 3}, []float64{1, -1, 1, 1, 1, -1}, true, "whole groups of one size", 4},
+		{nil, []int{0, 0, 1, 1, 1}, []float64{1, -1, 1, 1, -1}, true, "whole groups of one size", 1},
 	} {
-		p := &Permuted{Y: c.y, Group: c.group, Labels: c.labels, Seed: 3}
+		p := &Permuted{Y: c.y, Within: c.within, Group: c.group, Labels: c.labels, Seed: 3}
 		seen := map[string]bool{}
-		for k := range 200 {
+		for k := range 400 {
 			y := p.Targets(k)
 			seen[fmt.Sprint(y)] = true
+			for i := range y {
+				if c.within != nil && c.within[i] != c.within[slices.Index(c.y, y[i])] {
+					t.Errorf("%v: targets %v leave their part", c.within, y)
+				}
+			}
 			for i := 1; i < len(y); i++ {
 				step := c.y[i] - c.y[i-1]
 				if c.what == "the means of groups" && c.group[i] == c.group[i-1] && y[i]-y[i-1] != step {

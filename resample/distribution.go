@@ -10,7 +10,9 @@
 package resample
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"sync"
 )
 
@@ -39,6 +41,25 @@ type Scheme interface {
 	Sampler
 	// Name is the scheme's name on the command line.
 	Name() string
+}
+
+// Sampler draws the weights of resamples: the counts of their examples, or real numbers.
+type Sampler interface {
+	// Draw overwrites weight, one entry per example, with draw number b >= 0 of the sequence of seed. It has
+	// no state: draws may be taken in any order.
+	Draw(seed uint64, b int, weight []float64)
+	// Period is the number of consecutive dependent draws, from a multiple of it on; 1: all are independent.
+	Period() int
+}
+
+// stream is the random stream of a draw, PCG(seed, b).
+func stream(seed uint64, b int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(b))) }
+
+// checkLength panics if the numbers of examples and weights differ, a bug of the caller.
+func checkLength(s Scheme, n int, weight []float64) {
+	if len(weight) != n {
+		panic(fmt.Sprintf("resample: %d weights for a %s scheme over %d examples", len(weight), s.Name(), n))
+	}
 }
 
 // ProbZero is P(k = 0) for the total count of n examples.

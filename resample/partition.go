@@ -2,6 +2,34 @@ package resample
 
 import "slices"
 
+// KFold is K-fold cross-validation: the examples are divided at random into Folds folds of equal size, to
+// within one example, and the resample has all folds except one. Folds = N is leave-one-out.
+//
+// Every example is absent with probability 1/Folds, exactly. Its counts do not factorise, since a whole fold
+// is absent at a time; the distribution given here is of independent counts with these marginals, so the
+// total of n examples is Binomial(n, 1 - 1/Folds). The number of absent examples, in truth N/Folds, is then
+// random. This matters for left-out errors of few examples or many folds: given that example i is absent,
+// each other one is absent with probability 1/Folds in this distribution, but in truth (N/Folds - 1)/(N - 1),
+// 0 for leave-one-out, for which Bernoulli of rate 1 is exact.
+type KFold struct {
+	Folds int // K, 2 to N
+	N     int // examples
+}
+
+func (KFold) Name() string                           { return "kfold" }
+func (s KFold) Mean() float64                        { return 1 - 1/float64(s.Folds) }
+func (s KFold) Absent() float64                      { return 1 / float64(s.Folds) }
+func (s KFold) Counts(n int) Counts                  { return binomial(float64(n), float64(s.Folds-1)) }
+func (KFold) WithinSiteVar(n int, k float64) float64 { return withoutReplacement(n, k) }
+func (s KFold) Period() int                          { return s.Folds }
+
+// Draw leaves out fold b mod Folds of random partition number b/Folds, so that Folds draws in a row are
+// ordinary K-fold cross-validation, and more of them repeated K-fold. It panics unless weight has length N.
+func (s KFold) Draw(seed uint64, b int, weight []float64) {
+	checkLength(s, s.N, weight)
+	Partition{Folds: s.Folds}.Draw(seed, b, weight)
+}
+
 // Partition is K-fold cross-validation within strata: the members of every stratum are divided at random into
 // Folds folds of equal size, to within one, and so are all members. Draw b leaves out fold b mod Folds of
 // partition b/Folds.
@@ -13,7 +41,6 @@ type Partition struct {
 // Period is Folds: as many consecutive draws share a partition.
 func (s Partition) Period() int { return s.Folds }
 
-// Draw is Sampler.Draw.
 func (s Partition) Draw(seed uint64, b int, weight []float64) {
 	deal := stream(seed, b/s.Folds).Perm(len(weight))
 	if s.Stratum != nil {
@@ -38,10 +65,8 @@ type GivenFolds struct {
 	Fold  []int // of each example, from 0 to Folds-1
 }
 
-// Period is Folds.
 func (s GivenFolds) Period() int { return s.Folds }
 
-// Draw is Sampler.Draw.
 func (s GivenFolds) Draw(_ uint64, b int, weight []float64) {
 	for i, fold := range s.Fold {
 		weight[i] = present(fold != b%s.Folds)
@@ -52,7 +77,6 @@ func (s GivenFolds) Draw(_ uint64, b int, weight []float64) {
 // rows are predicted one after the other, each by the rows before it.
 type ForwardChain struct{ Folds, Length int }
 
-// Period is Folds.
 func (s ForwardChain) Period() int { return s.Folds }
 
 // Draw holds the rows before block b mod Folds.

@@ -14,10 +14,13 @@ type Poisson struct {
 	Ratio float64 // nu = S/N, in (0, 1e9]
 }
 
-func (Poisson) Name() string { return "poisson" }
+func (Poisson) Name() string                           { return "poisson" }
+func (s Poisson) Mean() float64                        { return s.Ratio }
+func (s Poisson) Absent() float64                      { return math.Exp(-s.Ratio) }
+func (Poisson) WithinSiteVar(_ int, k float64) float64 { return k }
+func (Poisson) Period() int                            { return 1 }
 
-// Mean is nu.
-func (s Poisson) Mean() float64 { return s.Ratio }
+func (s Poisson) Draw(seed uint64, b int, weight []float64) { s.Sample(stream(seed, b), weight) }
 
 // Counts is Poisson(n nu).
 func (s Poisson) Counts(n int) Counts {
@@ -27,12 +30,6 @@ func (s Poisson) Counts(n int) Counts {
 	}
 	return logConcave(int(mean), mean, func(k float64) float64 { return mean / (k + 1) })
 }
-
-// Absent is exp(-nu).
-func (s Poisson) Absent() float64 { return math.Exp(-s.Ratio) }
-
-// WithinSiteVar is k: every draw falls on any of the n examples.
-func (Poisson) WithinSiteVar(_ int, k float64) float64 { return k }
 
 // Sample draws every count independently from Poisson(nu), by inversion: one uniform number per count.
 func (s Poisson) Sample(rng *rand.Rand, weight []float64) {
@@ -57,10 +54,12 @@ type Multinomial struct {
 	N    int // N >= 1, examples to draw from
 }
 
-func (Multinomial) Name() string { return "multinomial" }
+func (Multinomial) Name() string                           { return "multinomial" }
+func (s Multinomial) Mean() float64                        { return float64(s.Size) / float64(s.N) }
+func (Multinomial) WithinSiteVar(_ int, k float64) float64 { return k }
+func (Multinomial) Period() int                            { return 1 }
 
-// Mean is Size/N.
-func (s Multinomial) Mean() float64 { return float64(s.Size) / float64(s.N) }
+func (s Multinomial) Draw(seed uint64, b int, weight []float64) { s.Sample(stream(seed, b), weight) }
 
 // Counts is Binomial(n Size, 1/N), as for n independent examples.
 func (s Multinomial) Counts(n int) Counts {
@@ -69,9 +68,6 @@ func (s Multinomial) Counts(n int) Counts {
 
 // Absent is (1 - 1/N)^Size.
 func (s Multinomial) Absent() float64 { return math.Exp(float64(s.Size) * math.Log1p(-1/float64(s.N))) }
-
-// WithinSiteVar is k: every draw hits any of the n examples.
-func (Multinomial) WithinSiteVar(_ int, k float64) float64 { return k }
 
 // Sample makes Size draws with replacement. It panics unless weight has length N.
 func (s Multinomial) Sample(rng *rand.Rand, weight []float64) {

@@ -76,7 +76,7 @@ func TestSamplers(t *testing.T) {
 	}
 }
 
-// TestPairs: without replacement and at fixed size, every example is absent as
+// TestPairs: without replacement the size is fixed, every example is absent as
 // often as any other, and every pair together as often as any other pair. Over
 // 20000 draws a frequency is good to 0.0035; 4.5 of these for some 50 of them.
 func TestPairs(t *testing.T) {
@@ -85,7 +85,7 @@ func TestPairs(t *testing.T) {
 		s            Scheme
 		one, another float64 // P(i absent), P(j absent | i absent)
 	}{
-		{Subsample{3, n}, 4. / 7, 3. / 6}, {Subsample{6, n}, 1. / 7, 0},
+		{Subsample{3, n}, 4. / 7, 3. / 6}, {Subsample{6, n}, 1. / 7, 0}, {Subsample{n, n}, 0, 0},
 		{KFold{2, n}, 1. / 2, (4*3 + 3*2) / 42.}, {KFold{3, n}, 1. / 3, (3*2 + 2*1 + 2*1) / 42.},
 		{KFold{7, n}, 1. / 7, 0},
 	} {
@@ -93,6 +93,10 @@ func TestPairs(t *testing.T) {
 		counts := make([]float64, n)
 		for b := range draws {
 			c.s.Draw(6, b, counts)
+			s, sub := c.s.(Subsample)
+			if slices.Max(counts) > 1 || sub && floats.Sum(counts) != float64(s.Size) {
+				t.Fatalf("%+v draws %v", c.s, counts)
+			}
 			for i := range counts {
 				for j := range counts {
 					if counts[i] == 0 && counts[j] == 0 {
@@ -127,70 +131,6 @@ func TestWrongLength(t *testing.T) {
 			}()
 			s.Draw(1, 0, make([]float64, 2))
 		}()
-	}
-}
-
-// TestFolds: K draws in a row leave every example out exactly once, in folds of
-// equal size to within one; draws do not depend on the order in which they are
-// taken; partitions and seeds differ.
-func TestFolds(t *testing.T) {
-	for _, s := range []KFold{{2, 5}, {3, 12}, {5, 12}, {12, 12}} {
-		counts := make([]float64, s.N)
-		var partitions [][]int // per block, the fold of each example
-		for block := range 3 {
-			fold, total := make([]int, s.N), make([]int, s.N)
-			for f := range s.Folds {
-				s.Draw(4, block*s.Folds+f, counts)
-				absent := 0
-				for i, k := range counts {
-					if k == 0 {
-						fold[i] = f
-						total[i]++
-						absent++
-					} else if k != 1 {
-						t.Fatalf("%+v: count %g", s, k)
-					}
-				}
-				if absent != s.N/s.Folds && absent != (s.N+s.Folds-1)/s.Folds {
-					t.Errorf("%+v: fold %d has %d examples", s, f, absent)
-				}
-			}
-			for i, n := range total {
-				if n != 1 {
-					t.Errorf("%+v: block %d leaves example %d out %d times", s, block, i, n)
-				}
-			}
-			partitions = append(partitions, fold)
-		}
-		if slices.Equal(partitions[0], partitions[1]) && slices.Equal(partitions[1], partitions[2]) {
-			t.Errorf("%+v: all partitions are the same", s)
-		}
-		again := make([]float64, s.N)
-		if s.Draw(4, 1, again); again[slices.Index(partitions[0], 1)] != 0 {
-			t.Errorf("%+v: draw 1 is %v at its second time", s, again)
-		}
-		if s.Period() != s.Folds {
-			t.Error("periods")
-		}
-	}
-	a, b := make([]float64, 40), make([]float64, 40)
-	KFold{4, 40}.Draw(1, 0, a)
-	KFold{4, 40}.Draw(2, 0, b)
-	if slices.Equal(a, b) {
-		t.Error("two seeds, one partition")
-	}
-}
-
-// TestSizes: schemes of fixed size keep it.
-func TestSizes(t *testing.T) {
-	counts := make([]float64, 11)
-	for b := range 200 {
-		for _, size := range []int{1, 4, 11} {
-			(Subsample{size, 11}).Draw(5, b, counts)
-			if floats.Sum(counts) != float64(size) || slices.Max(counts) != 1 {
-				t.Fatalf("%d of 11 gives %v", size, counts)
-			}
-		}
 	}
 }
 

@@ -20,10 +20,6 @@ import (
 	"bootbench/resample"
 )
 
-// leftOut is what exact fits without each of ten folds say of its rows: their losses by judge, the
-// predictions by function, and, of a measure, its losses and the wrong labels.
-type leftOut struct{ losses, fields, measured [][]float64 }
-
 // judged are the losses of the measure, if there is one, else of the test loss; nil for no rows.
 func (l *leftOut) judged() []float64 {
 	return slices.Concat(l.measured, l.losses, [][]float64{nil})[0]
@@ -65,30 +61,37 @@ func coarseFolds(rows, functions int) int {
 // coarseFold is the coarse fold that has a fold of a partition.
 func coarseFold(fold, folds, coarse int) int { return ((fold+1)*coarse - 1) / folds }
 
+// coarse are the folds of the first partition, in coarse folds.
+func (f *folded) coarse(count int) [][][]int {
+	all := make([][][]int, count)
+	for r, rows := range f.rows[:f.each] {
+		k := coarseFold(r, f.each, count)
+		all[k] = append(all[k], rows)
+	}
+	return all
+}
+
 // chooseAgain computes these once.
 func (s *Study) chooseAgain(ctx context.Context, seed uint64) (*chosenAgain, error) {
 	if s.again != nil {
 		return s.again, nil
 	}
-	set, v := s.Model.Set, riskValidation(s.Model.Set, seed)
-	folds, each, err := partitions(&v, s)
+	f, err := s.folded(riskValidation(s.Model.Set, seed))
 	if err != nil {
 		return nil, err
 	}
-	a := &chosenAgain{folds: min(each, coarseFolds(set.N(), len(s.Model.Functions))),
-		foldOf: make([]int, set.N())}
-	coarse := make([][][]int, a.folds)
-	for r, rows := range folds {
-		k := coarseFold(r, each, a.folds)
-		coarse[k] = append(coarse[k], rows)
-		for _, i := range rows {
+	a := &chosenAgain{folds: min(f.each, coarseFolds(f.set.N(), len(s.Model.Functions))),
+		foldOf: make([]int, f.set.N())}
+	coarse := f.coarse(a.folds)
+	for k, folds := range coarse {
+		for _, i := range slices.Concat(folds...) {
 			a.foldOf[i] = k
 		}
 	}
-	if err := s.leaveAllOut(ctx, &v, folds, &a.model); err != nil {
+	if err := s.judgeRows(ctx, &f.v, f.rows, f.rows, &a.model); err != nil {
 		return nil, err
 	}
-	if err := a.choose(ctx, s, &v, coarse); err != nil {
+	if err := a.choose(ctx, s, &f.v, coarse); err != nil {
 		return nil, err
 	}
 	s.again = a
@@ -137,12 +140,21 @@ func (s *Study) judgeSpec(ctx context.Context, v *Validation, spec model.Spec, c
 	if err != nil {
 		return err
 	}
+	return of.judgeRows(ctx, v, slices.Concat(coarse...), coarse[k], to)
+}
+
+// judgeRows adds what fits without some of all folds say of their rows. A measure takes fits without each of
+// all folds.
+func (s *Study) judgeRows(ctx context.Context, v *Validation, all, some [][]int, to *leftOut) error {
 	if s.Measure.IsError() {
-		return of.leaveOut(ctx, v, coarse[k], to)
+		all = some
 	}
-	var all leftOut
-	if err = of.leaveAllOut(ctx, v, slices.Concat(coarse...), &all); err == nil {
-		to.take(all, slices.Concat(coarse[k]...)...)
+	of, err := s.leaveOut(ctx, v, all)
+	if err == nil && !s.Measure.IsError() {
+		err = of[0].measure(s)
+	}
+	if err == nil {
+		to.take(of[0], slices.Concat(some...)...)
 	}
 	return err
 }
@@ -166,45 +178,6 @@ func (a *chosenAgain) decide(others []*model.Spec, other leftOut, weights []floa
 		a.specs[fold] = *others[fold]
 		a.chosen.take(other, i)
 	}
-}
-
-// leaveAllOut is leaveOut for folds of all rows, with the study's measure.
-func (s *Study) leaveAllOut(ctx context.Context, v *Validation, folds [][]int, to *leftOut) error {
-	if err := s.leaveOut(ctx, v, folds, to); err != nil || s.Measure.IsError() {
-		return err
-	}
-	each, wrong := s.Measure.Losses(to.fields[0], s.Model.Y, s.Model.Set.Weights)
-	if to.measured = [][]float64{each, wrong}; each == nil {
-		return errFewOfClass
-	}
-	return nil
-}
-
-// leaveOut adds what fits without some folds say of their rows.
-func (s *Study) leaveOut(ctx context.Context, v *Validation, folds [][]int, to *leftOut) error {
-	trials, functions, n := trialsOf(folds, s.Model.Set), len(s.Model.Functions), s.Model.Set.N()
-	fields, err := s.fields(ctx, v, trials)
-	if err = cmp.Or(err, ctx.Err()); err != nil {
-		return err
-	}
-	losses := s.judged(trials, fields)
-	for range losses[len(to.losses):] {
-		to.losses = append(to.losses, make([]float64, n))
-	}
-	for range functions - len(to.fields) {
-		to.fields = append(to.fields, make([]float64, n))
-	}
-	for r, rows := range folds {
-		for k, i := range rows {
-			for at := range losses {
-				to.losses[at][i] = losses[at][r][k]
-			}
-			for of := range functions {
-				to.fields[of][i] = fields[r][k*functions+of]
-			}
-		}
-	}
-	return nil
 }
 
 // afresh chooses the chosen hyperparameters for other rows by a whole search, or one of the candidates. A
@@ -300,19 +273,10 @@ func (s *Study) correct(found []*risk, a *chosenAgain) {
 			floats.Scale(ratio, x.each)
 			part = 0
 		}
-		if x.add(x.again, part, a.foldOf, set); steps {
+		if x.add(x.again, part, a.foldOf); steps {
 			x.error = math.Min(1, x.error)
 		}
 	}
-}
-
-// add adds a part of what the choice adds to the losses of the rows, which was found without each of some
-// folds.
-func (x *risk) add(more []float64, part float64, foldOf []int, set *dataset.Set) {
-	x.error = math.Max(0, x.error+part*stat.Mean(more, set.Weights))
-	floats.AddScaled(x.each, part, more)
-	x.foldOf = foldOf
-	x.addSpread(more, set)
 }
 
 // choose computes, for every function, by how much errors on rows without which the model was also chosen

@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -52,7 +50,7 @@ func (s *Study) Columns(ctx context.Context, seed uint64, level float64) (*repor
 	if err != nil {
 		return nil, err
 	}
-	r.Headline = of.headline(s, set, level)
+	r.Headline = of.headline(s, level)
 	r.Add(r.Said...)
 	if r.Measured, err = s.Measured(ctx, seed, level); err != nil {
 		return nil, err
@@ -85,16 +83,13 @@ func (s *Study) Columns(ctx context.Context, seed uint64, level float64) (*repor
 	return r, nil
 }
 
-// columnJudge compares models by the same folds, each of a partition, with the study's own.
+// columnJudge compares models by the same folds with the study's own.
 type columnJudge struct {
 	*Study
-	v     Validation
-	folds [][]int
-	each  int
-	level float64
-	wider float64      // the standard error of a measure, see Study.wider
-	specs []model.Spec // chosen without each coarse fold; nil: all have the study's
-	own   []columnRisk
+	folded *folded
+	level  float64
+	wider  float64 // the standard error of a measure, see Study.wider
+	own    []columnRisk
 }
 
 // columnRisk is the risk of a model by the folds, and by the hyperparameters that are chosen without each;
@@ -105,48 +100,41 @@ type columnRisk struct{ fixed, afresh *risk }
 // columns that then seem to matter: every model judged on a fold of the first partition has
 // hyperparameters that were chosen without it (chooseAgain).
 func (s *Study) columnJudge(ctx context.Context, seed uint64, level float64) (j *columnJudge, err error) {
-	set := s.Model.Set
-	j = &columnJudge{Study: s, v: riskValidation(set, seed), level: level}
-	if j.v.Repeats = min(partitionsOf(set.N()), columnPartitions); !s.Measure.IsError() {
-		j.v = s.measuredValidation(seed)
+	j = &columnJudge{Study: s, level: level}
+	v := riskValidation(s.Model.Set, seed)
+	if v.Repeats = min(partitionsOf(s.Model.Set.N()), columnPartitions); !s.Measure.IsError() {
+		v = s.measuredValidation(seed)
 		if j.wider, err = s.wider(ctx, seed); err != nil {
 			return nil, err
 		}
 	}
-	if j.folds, j.each, err = partitions(&j.v, s); err != nil {
+	if j.folded, err = s.folded(v); err != nil {
 		return nil, err
 	}
 	if s.choosesAgain() {
-		a, err := s.chooseAgain(ctx, seed) // by the first partition
-		if err != nil {
+		if _, err = s.chooseAgain(ctx, seed); err != nil { // by the first partition
 			return nil, err
 		}
-		j.specs = a.specs
 	}
-	j.own, err = j.risks(ctx, set)
+	j.own, err = j.risks(ctx, s.Model.Set)
 	return j, err
 }
 
 // risks are the risks of models of a set.
 func (j *columnJudge) risks(ctx context.Context, set *dataset.Set) (found []columnRisk, err error) {
-	build := func(spec model.Spec) (*Study, error) {
-		spec.Set, spec.Chosen, spec.Pairs = set, nil, j.Model.Spec.Pairs
-		other, err := New(ctx, spec, j.Test)
-		if err == nil {
-			j.Times.Gram += other.Times.Gram
-		}
-		return other, err
-	}
-	other, err := build(j.Model.Spec)
+	spec := j.Model.Spec
+	spec.Set, spec.Chosen = set, nil
+	of, err := New(ctx, spec, j.Test)
 	if err != nil {
 		return nil, err
 	}
+	j.Times.Gram += of.Times.Gram
 	var fixed []*risk
 	if j.Measure.IsError() {
-		fixed, err = other.risksOf(ctx, &j.v, j.folds, j.each)
+		fixed, err = of.risksOf(ctx, j.folded)
 	} else {
 		var x *measurement
-		if x, err = other.measuredBy(ctx, j.v, j.folds, j.each, j.wider); err == nil {
+		if x, err = of.measuredBy(ctx, j.folded, j.wider); err == nil {
 			fixed = []*risk{x.judged}
 		}
 	}
@@ -156,55 +144,43 @@ func (j *columnJudge) risks(ctx context.Context, set *dataset.Set) (found []colu
 	for _, x := range fixed {
 		found = append(found, columnRisk{fixed: x})
 	}
-	outer := make([][][]float64, len(found)) // by judge and fold
-	var losses [][][]float64                 // by judge and tested fold
-	for r := 0; j.specs != nil && r < j.each; r++ {
-		k, tested, at := coarseFold(r, j.each, len(j.specs)), j.folds[r:][:1], 0
-		if !j.Measure.IsError() { // which compares the rows of all folds by one model
-			tested, at = j.folds[:j.each], r
-		}
-		if at == 0 || k != coarseFold(r-1, j.each, len(j.specs)) {
-			if other, err = build(j.specs[k]); err != nil {
-				return nil, err
-			}
-			trials := trialsOf(tested, set)
-			fields, err := other.fields(ctx, &j.v, trials)
-			if err = cmp.Or(err, ctx.Err()); err != nil {
-				return nil, err
-			}
-			if losses = other.judged(trials, fields); !j.Measure.IsError() {
-				if losses[0], _, err = j.measures(tested, fields, nil); err != nil {
-					return nil, err
-				}
-			}
-		}
-		for judge := range outer {
-			outer[judge] = append(outer[judge], losses[judge][at])
+	if !j.choosesAgain() {
+		return found, nil
+	}
+	first, again := *j.folded, leftOut{}
+	first.rows = first.rows[:first.each]
+	coarse := first.coarse(len(j.again.specs))
+	for k, spec := range j.again.specs {
+		if err := of.judgeSpec(ctx, &first.v, spec, coarse, k, &again); err != nil {
+			return nil, err
 		}
 	}
-	for at := 0; j.specs != nil && at < len(found); at++ {
-		found[at].afresh = (&risk{spread: fixed[at].spread}).average(set, j.folds[:j.each], j.each, outer[at])
+	if !j.Measure.IsError() {
+		again.losses = again.measured
+	}
+	for at := range found {
+		found[at].afresh = &risk{of: &first, spread: fixed[at].spread}
+		found[at].afresh.average(again.losses[at : at+1])
 	}
 	return found, nil
 }
 
 // difference is the mean of the differences of models from the study's own.
 func (j *columnJudge) difference(models []columnRisk, own columnRisk) *report.Difference {
-	set := j.Model.Set
 	var fixed, afresh []*risk
 	for _, m := range models {
-		fixed = append(fixed, m.fixed.less(own.fixed, set, j.folds, j.each))
+		fixed = append(fixed, m.fixed.less(own.fixed))
 		if m.afresh != nil {
-			afresh = append(afresh, m.afresh.less(own.afresh, set, j.folds[:j.each], j.each))
+			afresh = append(afresh, m.afresh.less(own.afresh))
 		}
 	}
-	d := mean(fixed, set, j.folds, j.each)
+	d := mean(fixed)
 	if afresh != nil { // as risks that a choice afresh corrects
-		again := mean(afresh, set, j.folds[:j.each], j.each)
+		again := mean(afresh)
 		d.error = again.error
-		d.addSpread(floats.SubTo(again.each, again.each, d.each), set)
+		d.addSpread(floats.SubTo(again.each, again.each, d.each))
 	}
-	return d.difference(set, j.level)
+	return d.difference(j.level)
 }
 
 // effect compares the model without a column, and with it permuted, with the one that has it.
@@ -214,7 +190,7 @@ func (j *columnJudge) effect(ctx context.Context, c dataset.FeatureColumn) (*rep
 	if err != nil {
 		return nil, err
 	}
-	rng := rand.New(rand.NewPCG(j.v.Seed, uint64(c.Features[0])))
+	rng := rand.New(rand.NewPCG(j.folded.v.Seed, uint64(c.Features[0])))
 	permuted := make([][]columnRisk, columnPermutations)
 	for k := range permuted {
 		if permuted[k], err = j.risks(ctx, set.Permuted(c, rng)); err != nil {
@@ -239,36 +215,4 @@ func (j *columnJudge) effect(ctx context.Context, c dataset.FeatureColumn) (*rep
 		e.Permuted = j.difference(all, own)
 	}
 	return effect, nil
-}
-
-// mean is the mean of risks by the same folds, with a standard error that contains their spread.
-func mean(all []*risk, set *dataset.Set, folds [][]int, each int) *risk {
-	m, count := &risk{spread: all[0].spread}, float64(len(all))
-	of := func(values func(x *risk) []float64) (sum []float64) {
-		sum = make([]float64, len(values(all[0])))
-		for _, x := range all {
-			floats.AddScaled(sum, 1/count, values(x))
-		}
-		return sum
-	}
-	var outer [][]float64
-	for r := range folds {
-		outer = append(outer, of(func(x *risk) []float64 { return x.outer[r] }))
-		if all[0].inner == nil {
-			continue
-		}
-		m.inner = append(m.inner, make([][]float64, each))
-		for l := range each {
-			m.inner[r][l] = of(func(x *risk) []float64 { return x.inner[r][l] })
-		}
-	}
-	m.average(set, folds, each, outer)
-	means := make([]float64, len(all))
-	for k, x := range all {
-		means[k] = x.error
-	}
-	if len(all) > 1 {
-		m.se = math.Hypot(m.se, stat.StdDev(means, nil)/math.Sqrt(count))
-	}
-	return m
 }

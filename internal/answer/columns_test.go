@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -37,12 +39,9 @@ func TestColumns(t *testing.T) {
 		s := testutil.Must(New(t.Context(), spec, nil))(t)
 		v := riskValidation(set, 5)
 		v.Repeats = columnPartitions
-		folds, each, err := partitions(&v, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := testutil.Must(s.folded(v))(t)
 		errorOn := func(set *dataset.Set) (sum float64) {
-			for _, rows := range folds {
+			for _, rows := range left.rows {
 				one := s.Model.Spec
 				one.Set = without(set, rows)
 				f := testutil.Must(predictionsOf(t.Context(), s, one, set.Subset(rows)))(t)[0]
@@ -51,7 +50,7 @@ func TestColumns(t *testing.T) {
 					if c.loss.Name() == "hinge" {
 						y = 2*y - 1
 					}
-					sum += s.Test.Value(f[0][k], y) * float64(each) / float64(len(folds)*n)
+					sum += s.Test.Value(f[0][k], y) * float64(left.each) / float64(len(left.rows)*n)
 				}
 			}
 			return sum
@@ -132,25 +131,23 @@ func TestColumnsOfChosenScales(t *testing.T) {
 	spec.Kernel.LengthScale, spec.Chosen = []float64{1, 2, 3}, []string{"length-scale", "noise"}
 	s := testutil.Must(New(t.Context(), spec, nil))(t)
 	j := testutil.Must(s.columnJudge(t.Context(), 3, 0.95))(t)
-	if len(j.specs) != 10 {
-		t.Fatalf("%d choices without a fold", len(j.specs))
+	if len(s.again.specs) != 10 {
+		t.Fatalf("%d choices without a fold", len(s.again.specs))
 	}
 	sum := 0.0
-	for r, rows := range j.folds[:10] {
+	for r, rows := range j.folded.rows[:10] {
 		chosen, _, err := s.afresh(t.Context(), without(s.Model.Set, rows))
 		testutil.Check(t, err)
 		for k, l := range chosen.Kernel.LengthScale {
-			if l != j.specs[r].Kernel.LengthScale[k] {
-				t.Fatalf("fold %d: scales %v, chosen again %v", r, j.specs[r].Kernel.LengthScale,
+			if scales := s.again.specs[r].Kernel.LengthScale; l != scales[k] {
+				t.Fatalf("fold %d: scales %v, chosen again %v", r, scales,
 					chosen.Kernel.LengthScale)
 			}
 		}
 		chosen.Set = s.Model.Set
 		m := testutil.Must(New(t.Context(), chosen, nil))(t)
-		losses := testutil.Must(m.lossesWithout(t.Context(), &j.v, [][]int{rows}))(t)
-		for _, l := range losses[0][0] {
-			sum += l / n
-		}
+		left := testutil.Must(m.leaveOut(t.Context(), &j.folded.v, [][]int{rows}))(t)
+		sum += floats.Sum(left[0].losses[0]) / n
 	}
 	if got := j.own[0].afresh.error; math.Abs(got-sum) > 1e-9 {
 		t.Errorf("error %v, by each choice %v", got, sum)

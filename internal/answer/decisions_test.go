@@ -157,7 +157,7 @@ func TestCorrection(t *testing.T) {
 func TestCorrectedShare(t *testing.T) {
 	heavy := &dataset.Set{X: linalg.NewMatrix(4, 1), Weights: []float64{100, 1, 1, 1}}
 	s := &Study{Model: &model.Model{Spec: model.Spec{Set: heavy}}, Test: loss.ZeroOne{}}
-	x := &risk{error: 0.5, each: []float64{0.5, 0.5, 0.5, 0.5}}
+	x := &risk{of: &folded{set: heavy}, error: 0.5, each: []float64{0.5, 0.5, 0.5, 0.5}}
 	s.correct([]*risk{x}, &chosenAgain{folds: 2, foldOf: []int{0, 0, 1, 1},
 		model:  leftOut{losses: [][]float64{{0, 0, 0, 0}}},
 		chosen: leftOut{losses: [][]float64{{1, 1, 1, 1}}}})
@@ -165,8 +165,8 @@ func TestCorrectedShare(t *testing.T) {
 		t.Errorf("share %g", x.error)
 	}
 	// One row counts: that it is right says no more than a fair coin's first fall.
-	x = &risk{error: 0.001, se: 1e-4, each: []float64{0, 1, 0, 0}}
-	if quote := x.quoteOf(loss.ZeroOne{}.Name(), heavy, 0.95); *quote.Upper < 0.5 {
+	x = &risk{of: x.of, error: 0.001, se: 1e-4, each: []float64{0, 1, 0, 0}}
+	if quote := x.quoteOf(loss.ZeroOne{}.Name(), 0.95); *quote.Upper < 0.5 {
 		t.Errorf("one row that counts: at most %g", *quote.Upper)
 	}
 }
@@ -334,10 +334,7 @@ func setsOf(t *testing.T, classes int, file bool) {
 	if file {
 		v = tenFolds(set)
 	}
-	folds, _, err := partitions(&v, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folds := testutil.Must(s.folded(v))(t).rows
 	above := make([][]int, fresh)
 	for p := range above {
 		above[p] = make([]int, len(levels))

@@ -40,13 +40,10 @@ func (s *Study) withLaws(ctx context.Context, g resample.Generated) (resample.Ge
 	if err := s.fitFull(ctx); err != nil {
 		return g, err
 	}
-	out := leftOut{}
+	var fields [][]float64
 	if labels || g.Kind == resample.Residual {
-		folds, _, err := partitions(&v, s)
-		if err == nil {
-			err = s.leaveOut(ctx, &v, folds, &out)
-		}
-		if err != nil {
+		var err error
+		if fields, err = s.leftOutFields(ctx, v); err != nil {
 			return g, err
 		}
 	}
@@ -54,7 +51,7 @@ func (s *Study) withLaws(ctx context.Context, g resample.Generated) (resample.Ge
 		f, law := perExample(p, s.full[k]), resample.TargetLaw{}
 		switch {
 		case labels:
-			left, err := model.NewLeftOut(p.targetsOf(set), out.fields[k], set)
+			left, err := model.NewLeftOut(p.targetsOf(set), fields[k], set)
 			if err != nil {
 				return g, model.InputError(err)
 			}
@@ -71,7 +68,7 @@ func (s *Study) withLaws(ctx context.Context, g resample.Generated) (resample.Ge
 			floats.SubTo(law.Scale, p.model.Y, f)
 		default:
 			law.Noise = make([]float64, set.N())
-			floats.SubTo(law.Noise, p.column().Y, out.fields[k])
+			floats.SubTo(law.Noise, p.column().Y, fields[k])
 			floats.AddConst(-stat.Mean(law.Noise, nil), law.Noise)
 			floats.Scale(1/p.model.Function.Unit, law.Noise)
 		}

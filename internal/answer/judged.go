@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -18,10 +17,7 @@ const measuredPartitions = 4
 
 // measurement is what the study's measure is on rows that exact fits without each of ten folds leave out: the
 // risk of its losses, and of the labels.
-type measurement struct {
-	by            Validation
-	judged, wrong *risk
-}
+type measurement struct{ judged, wrong *risk }
 
 // errFewOfClass: a measure needs some rows of both classes.
 var errFewOfClass = errors.New("a class has fewer than two rows")
@@ -66,23 +62,21 @@ func (s *Study) Measured(ctx context.Context, seed uint64, level float64) (*repo
 	if err != nil {
 		return nil, err
 	}
-	set, m := s.Model.Set, s.Measure
-	units := calibration.Effective(set.N(), set.Weights, set.Groups)
-	freedom := x.judged.degrees(set, m.Name == calibration.ByCost || m.Name == calibration.ByLogLoss)
-	lower, upper := m.Interval(x.judged.error, x.judged.se, float64(set.N()), units, level, freedom)
-	return &report.Measured{By: m.String(), Value: report.Number(m.Value(x.judged.error)),
-		SE: report.Number(x.judged.se), Lower: report.Number(lower), Upper: report.Number(upper)}, nil
+	m, of := s.Measure, x.judged
+	freedom := of.degrees(m.Name == calibration.ByCost || m.Name == calibration.ByLogLoss)
+	lower, upper := m.Interval(of.error, of.se, float64(s.Model.Set.N()), of.units(), level, freedom)
+	return &report.Measured{By: m.String(), Value: report.Number(m.Value(of.error)),
+		SE: report.Number(of.se), Lower: report.Number(lower), Upper: report.Number(upper)}, nil
 }
 
 // measured is the measurement by folds from a seed. A choice that is made again corrects it (chooseAgain).
 // What the training rows contribute to standard errors is in proportion to what they contribute to the one
 // of the error of signs (calibration.NestedError).
 func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error) {
-	if x := s.measurement; x != nil && x.by.Seed == seed {
+	if x := s.measurement; x != nil && x.judged.of.v.Seed == seed {
 		return x, nil
 	}
-	v := s.measuredValidation(seed)
-	folds, each, err := partitions(&v, s)
+	f, err := s.folded(s.measuredValidation(seed))
 	if err != nil {
 		return nil, err
 	}
@@ -90,13 +84,18 @@ func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.measuredBy(ctx, v, folds, each, wider)
+	x, err := s.measuredBy(ctx, f, wider)
 	if err != nil {
 		return nil, err
 	}
 	if s.choosesAgain() {
-		if err = s.correctMeasured(ctx, x); err != nil {
+		a, err := s.chooseAgain(ctx, seed)
+		if err != nil {
 			return nil, err
+		}
+		for k, to := range []*risk{x.judged, x.wrong} { // as correct does the risks
+			more := floats.SubTo(make([]float64, len(to.each)), a.chosen.measured[k], a.model.measured[k])
+			to.add(more, ofAllRows(a.folds), a.foldOf)
 		}
 	}
 	s.measurement = x
@@ -113,57 +112,40 @@ func (s *Study) measuredValidation(seed uint64) Validation {
 	return v
 }
 
-// measuredBy is the measurement by the folds, each of a partition, with standard errors over rows or groups
-// that are wider by a factor.
-func (s *Study) measuredBy(ctx context.Context, v Validation, folds [][]int, each int, wider float64) (
-	*measurement, error) {
-	set := s.Model.Set
-	fields, err := s.fields(ctx, &v, trialsOf(folds, set))
-	if err = cmp.Or(err, ctx.Err()); err != nil {
-		return nil, err
-	}
-	losses, labels, err := s.measures(folds, fields, nil)
+// measuredBy is the measurement by the folds, with standard errors over rows or groups that are wider by a
+// factor.
+func (s *Study) measuredBy(ctx context.Context, f *folded, wider float64) (*measurement, error) {
+	all, err := s.leaveOut(ctx, &f.v, f.partitions()...)
 	if err != nil {
 		return nil, err
 	}
-	x := &measurement{v, (&risk{spread: s.measuredSpread(wider)}).average(set, folds, each, losses),
-		(&risk{}).average(set, folds, each, labels)}
-	x.wrong.plain, x.wrong.field = x.wrong.error, byRow(set, folds, each, fields)
+	for k := range all {
+		if err := all[k].measure(s); err != nil {
+			return nil, err
+		}
+	}
+	x := &measurement{&risk{of: f, spread: func(losses []float64) float64 {
+		return wider * s.Measure.SE(losses, s.Model.Y, f.set.Weights, f.set.Groups)
+	}}, &risk{of: f}}
+	x.judged.average(listsOf(all, func(l leftOut) []float64 { return l.measured[0] }))
+	x.wrong.average(listsOf(all, func(l leftOut) []float64 { return l.measured[1] }))
+	x.wrong.plain = x.wrong.error
+	x.wrong.field = f.mean(listsOf(all, func(l leftOut) []float64 { return l.fields[0] }))
 	x.wrong.se *= wider
 	return x, nil
 }
 
-// measuredSpread is the standard error of means of the measure's losses, wider by a factor.
-func (s *Study) measuredSpread(wider float64) spread {
-	return func(losses []float64) float64 {
-		return wider * s.Measure.SE(losses, s.Model.Y, s.Model.Set.Weights, s.Model.Set.Groups)
-	}
-}
-
-// correctMeasured corrects a measurement as correct does the risks.
-func (s *Study) correctMeasured(ctx context.Context, x *measurement) error {
-	a, err := s.chooseAgain(ctx, x.by.Seed)
-	if err != nil {
-		return err
-	}
-	for k, to := range []*risk{x.judged, x.wrong} {
-		more := floats.SubTo(make([]float64, len(to.each)), a.chosen.measured[k], a.model.measured[k])
-		to.add(more, ofAllRows(a.folds), a.foldOf, s.Model.Set)
-	}
-	return nil
-}
-
 // wider is how much larger the standard error of the error is than the one over the rows.
 func (s *Study) wider(ctx context.Context, seed uint64) (float64, error) {
-	found, _, err := s.risks(ctx, seed)
+	found, err := s.risks(ctx, seed)
 	if err != nil {
 		return 0, err
 	}
-	rows, _ := calibration.StandardError(found[0].each, s.Model.Set.Weights, s.Model.Set.Groups)
+	rows := found[0].of.standardError(found[0].each, s.Model.Set.Groups)
 	if !(rows > 0) {
 		return 1, nil
 	}
-	return math.Max(1, found[0].se/float64(rows)), nil
+	return math.Max(1, found[0].se/rows), nil
 }
 
 // decide sets the classes of rows by the threshold of the study's measure, if it has one, for probabilities

@@ -79,12 +79,6 @@ func (s *Study) judge(in *dataset.Inputs) func(i int, f []float64) []float64 {
 	}
 }
 
-// lossesWithout are, by judge and fit, the losses of the rows that each of several fits lacks.
-func (s *Study) lossesWithout(ctx context.Context, v *Validation, without [][]int) ([][][]float64, error) {
-	all, err := s.losses(ctx, v, trialsOf(without, s.Model.Set))
-	return all, cmp.Or(err, ctx.Err())
-}
-
 // trialsOf are fits without some rows each, which are tested on these.
 func trialsOf(without [][]int, of *dataset.Set) (all []trial) {
 	for _, rows := range without {
@@ -136,15 +130,6 @@ func (s *Study) fields(ctx context.Context, v *Validation, trials []trial) ([][]
 	return fields, nil
 }
 
-// losses are, by judge and trial, the losses of its rows, NaN where ctx has ended a fit.
-func (s *Study) losses(ctx context.Context, v *Validation, trials []trial) ([][][]float64, error) {
-	fields, err := s.fields(ctx, v, trials)
-	if err != nil {
-		return nil, err
-	}
-	return s.judged(trials, fields), nil
-}
-
 // judged are the losses of fields.
 func (s *Study) judged(trials []trial, fields [][]float64) (all [][][]float64) {
 	functions, judges := len(s.Model.Functions), map[*dataset.Set]func(int, []float64) []float64{}
@@ -168,35 +153,52 @@ func (s *Study) judged(trials []trial, fields [][]float64) (all [][][]float64) {
 	return all
 }
 
-// measures are the losses of folds of whole partitions by the study's measure, given their fields and errors,
-// and the rows that have a wrong label.
-func (s *Study) measures(folds [][]int, fields, errors [][]float64) (losses, wrong [][]float64, err error) {
-	if s.Measure.IsError() {
-		return errors, errors, nil
+// leftOut is what exact fits say of the rows that they lack: losses by judge, predictions by function, and,
+// of a measure, its losses and the wrong labels; each by row.
+type leftOut struct{ losses, fields, measured [][]float64 }
+
+// zeros are lists of n zeros.
+func zeros(lists, n int) (all [][]float64) {
+	for range lists {
+		all = append(all, make([]float64, n))
 	}
-	f, known := make([]float64, s.Model.Set.N()), 0
-	for r, rows := range folds {
-		for k, i := range rows {
-			f[i] = fields[r][k]
-		}
-		if known += len(rows); known < len(f) {
-			continue
-		}
-		each, off := s.Measure.Losses(f, s.Model.Y, s.Model.Set.Weights)
-		if known = 0; each == nil {
-			return nil, nil, errFewOfClass
-		}
-		for _, rows := range folds[len(losses) : r+1] {
-			of := func(all []float64) (own []float64) {
-				for _, i := range rows {
-					own = append(own, all[i])
+	return all
+}
+
+// leaveOut is what fits without folds say of their rows, for each list of folds that share no row.
+func (s *Study) leaveOut(ctx context.Context, v *Validation, lists ...[][]int) (all []leftOut, err error) {
+	functions, n := len(s.Model.Functions), s.Model.Set.N()
+	trials := trialsOf(slices.Concat(lists...), s.Model.Set)
+	fields, err := s.fields(ctx, v, trials)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	losses, r := s.judged(trials, fields), 0
+	for _, folds := range lists {
+		l := leftOut{losses: zeros(len(losses), n), fields: zeros(functions, n)}
+		for _, rows := range folds {
+			for k, i := range rows {
+				for at := range losses {
+					l.losses[at][i] = losses[at][r][k]
 				}
-				return own
+				for of := range functions {
+					l.fields[of][i] = fields[r][k*functions+of]
+				}
 			}
-			losses, wrong = append(losses, of(each)), append(wrong, of(off))
+			r++
 		}
+		all = append(all, l)
 	}
-	return losses, wrong, nil
+	return all, nil
+}
+
+// measure adds the study's measure of the rows, all of which were left out.
+func (l *leftOut) measure(s *Study) error {
+	each, wrong := s.Measure.Losses(l.fields[0], s.Model.Y, s.Model.Set.Weights)
+	if l.measured = [][]float64{each, wrong}; each == nil {
+		return errFewOfClass
+	}
+	return nil
 }
 
 // leaveOut sets the fields of trials of the square loss in closed form: those without the same rows together.
@@ -248,15 +250,27 @@ func (p *part) leaveOut(ctx context.Context, trials []trial, targets, fields [][
 	return cmp.Or(failed...)
 }
 
-// partitions are the rows of the folds of random partitions, one after the other.
-func partitions(v *Validation, s *Study) (folds [][]int, each int, err error) {
+// folded are the rows of a set in the folds of random partitions, one partition after the other.
+type folded struct {
+	set  *dataset.Set
+	v    Validation // whose folds they are
+	rows [][]int    // by fold
+	each int        // the number of folds of a partition
+}
+
+// folded has the folds of the study's rows.
+func (s *Study) folded(v Validation) (*folded, error) {
 	p, err := v.folds(s.Model.Set)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
+	f := &folded{set: s.Model.Set, v: v, each: p.Period()}
 	all, err := v.trials(s.Model.Set)
 	for _, t := range all {
-		folds = append(folds, t.without)
+		f.rows = append(f.rows, t.without)
 	}
-	return folds, p.Period(), err
+	return f, err
 }
+
+// partitions are the folds of each partition.
+func (f *folded) partitions() [][][]int { return slices.Collect(slices.Chunk(f.rows, f.each)) }

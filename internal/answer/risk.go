@@ -11,6 +11,8 @@ import (
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
+	"bootbench/internal/report"
+	"bootbench/loss"
 )
 
 // The error of the model that training on all rows gives is estimated by exact cross-validation, repeated
@@ -35,14 +37,15 @@ func partitionsOf(rows int) int { return max(1, min(16, 1600/rows)) }
 type risk struct {
 	error, se, plain, fall float64
 
-	spread  spread        // of losses; nil: calibration.StandardError
-	freedom float64       // degrees of the standard error; 0: many
-	each    []float64     // by row
-	field   []float64     // of two labels, by row: the mean left-out prediction; nil: unknown
-	outer   [][]float64   // by fold: the losses of its rows
-	inner   [][][]float64 // by fold and other fold of its partition, see pairs; nil: none
-	again   []float64     // by row: what making the choice again adds; nil: nothing
-	foldOf  []int         // of each row: the fold without which it was made; nil: unknown
+	of      *folded     // the rows, and the folds that left them out, if any
+	spread  spread      // of losses; nil: calibration.StandardError
+	freedom float64     // degrees of the standard error; 0: many
+	each    []float64   // by row
+	field   []float64   // of two labels, by row: the mean left-out prediction; nil: unknown
+	outer   [][]float64 // by partition and row
+	inner   [][]float64 // by fold and row: of models without the fold and the row's own; nil: unknown
+	again   []float64   // by row: what making the choice again adds; nil: nothing
+	foldOf  []int       // of each row: the fold without which it was made; nil: unknown
 }
 
 // spread is the standard error over the rows or groups of a mean of losses.
@@ -51,18 +54,6 @@ type spread func(losses []float64) float64
 // choosesAgain reports whether a choice is made again without each fold.
 func (s *Study) choosesAgain() bool {
 	return len(s.Model.Spec.Chosen) > 0 && (s.Nested || s.Model.Set.N() <= mostChosen)
-}
-
-// risks are the errors of the model of all rows: the study's, and of several targets each in its units.
-func (s *Study) risks(ctx context.Context, seed uint64) (found []*risk, v Validation, err error) {
-	v = riskValidation(s.Model.Set, seed)
-	v.Repeats = partitionsOf(s.Model.Set.N())
-	folds, each, err := partitions(&v, s)
-	if err != nil {
-		return nil, v, err
-	}
-	found, err = s.risksOf(ctx, &v, folds, each)
-	return found, v, err
 }
 
 // riskValidation are ten random folds of the rows of a set. Folds within classes have the errors of classes
@@ -77,157 +68,305 @@ func riskValidation(set *dataset.Set, seed uint64) Validation {
 	return v
 }
 
-// risksOf are the errors by the folds, each of a partition.
-func (s *Study) risksOf(ctx context.Context, v *Validation, folds [][]int, each int) (found []*risk,
-	err error) {
-	set := s.Model.Set
-	trials := trialsOf(folds, set)
-	fields, err := s.fields(ctx, v, trials)
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+// risks are the errors of the model of all rows: the study's, and of several targets each in its units.
+func (s *Study) risks(ctx context.Context, seed uint64) ([]*risk, error) {
+	v := riskValidation(s.Model.Set, seed)
+	v.Repeats = partitionsOf(s.Model.Set.N())
+	f, err := s.folded(v)
+	if err != nil {
 		return nil, err
 	}
-	outer := s.judged(trials, fields)
-	inner := make([][][][]float64, len(outer))
-	if each >= fewestPaired && set.N() <= mostPaired {
-		if inner, err = s.pairs(ctx, v, folds, each); err != nil {
+	return s.risksOf(ctx, f)
+}
+
+// riskOf is the error of a model of none of the rows.
+func riskOf(rows *dataset.Set, each []float64) *risk {
+	x := &risk{of: &folded{set: rows}, each: each, error: stat.Mean(each, rows.Weights)}
+	x.se = x.of.standardError(each, rows.Groups)
+	return x
+}
+
+// risksOf are the errors by the folds.
+func (s *Study) risksOf(ctx context.Context, f *folded) (found []*risk, err error) {
+	all, err := s.leaveOut(ctx, &f.v, f.partitions()...)
+	if err != nil {
+		return nil, err
+	}
+	inner := make([][][]float64, len(all[0].losses))
+	if f.each >= fewestPaired && f.set.N() <= mostPaired {
+		if inner, err = s.pairs(ctx, f); err != nil {
 			return nil, err
 		}
 	}
-	for at := range outer {
-		x := (&risk{inner: inner[at]}).average(set, folds, each, outer[at])
-		if x.plain = x.error; len(set.Levels()) == 2 {
-			x.field = byRow(set, folds, each, fields)
+	for at := range inner {
+		x := &risk{of: f, inner: inner[at]}
+		x.average(listsOf(all, func(l leftOut) []float64 { return l.losses[at] }))
+		if x.plain = x.error; len(f.set.Levels()) == 2 {
+			x.field = f.mean(listsOf(all, func(l leftOut) []float64 { return l.fields[0] }))
 		}
 		found = append(found, x)
 	}
 	return found, nil
 }
 
-// average is the mean of the losses of folds, with the standard error over rows or groups, or nested. each is
-// the number of folds of a partition.
-func (x *risk) average(set *dataset.Set, folds [][]int, each int, losses [][]float64) *risk {
-	x.each, x.outer = byRow(set, folds, each, losses), losses
-	if x.spread == nil {
-		x.spread = func(losses []float64) float64 {
-			se, _ := calibration.StandardError(losses, set.Weights, set.Groups)
-			return float64(se)
+// pairs are, by judge, fold and row, the losses of fits without the fold and the row's own fold.
+func (s *Study) pairs(ctx context.Context, f *folded) (inner [][][]float64, err error) {
+	var pairs [][2]int
+	var without [][]int
+	for j := range f.rows {
+		for l := j - j%f.each; l < j; l++ {
+			pairs, without = append(pairs, [2]int{j, l}), append(without, slices.Concat(f.rows[j], f.rows[l]))
 		}
 	}
-	x.error, x.se = stat.Mean(x.each, set.Weights), x.spread(x.each)
-	if x.inner == nil {
-		return x
+	trials := trialsOf(without, s.Model.Set)
+	fields, err := s.fields(ctx, &f.v, trials)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
 	}
-	var nested []calibration.Nested
-	for first := 0; first < len(folds); first += each {
-		of := folds[first:][:each]
-		n := nestedOf(set, of, losses[first:][:each], x.inner[first:][:each], x.se)
-		if len(folds) > each {
-			others := x.others(of, losses[first:][:each], len(folds)/each)
-			n.Naive = x.spread(others)
-			n.Others = steadyOf(set, of, others, n.Naive)
+	for _, losses := range s.judged(trials, fields) {
+		by := zeros(len(f.rows), s.Model.Set.N())
+		for r, pair := range pairs {
+			for k, i := range without[r] {
+				other := pair[1]
+				if k >= len(f.rows[pair[0]]) {
+					other = pair[0]
+				}
+				by[other][i] = losses[r][k]
+			}
 		}
-		nested = append(nested, *n)
+		inner = append(inner, by)
 	}
-	if x.se, x.fall = calibration.NestedError(nested, x.se); set.Groups != nil {
-		x.fall = 0 // few groups know it badly, and cut at 0 it is too much
-	}
-	return x
+	return inner, nil
 }
 
-// byRow are the means over the partitions of what each fold has of its rows.
-func byRow(set *dataset.Set, folds [][]int, each int, of [][]float64) []float64 {
-	means := make([]float64, set.N())
-	for r, rows := range folds {
-		for k, i := range rows {
-			means[i] += of[r][k] * float64(each) / float64(len(folds))
+// listsOf are the lists that all have.
+func listsOf[T any](all []T, of func(T) []float64) (lists [][]float64) {
+	for _, one := range all {
+		lists = append(lists, of(one))
+	}
+	return lists
+}
+
+// mean is the mean over the partitions of values of the rows.
+func (f *folded) mean(of [][]float64) []float64 {
+	means := make([]float64, f.set.N())
+	for _, values := range of {
+		for i, v := range values {
+			means[i] += v * float64(f.each) / float64(len(f.rows))
 		}
 	}
 	return means
 }
 
-// weightOf is the weight of all rows.
-func weightOf(set *dataset.Set) float64 {
+// average sets the losses by partition and row, and their mean, with the standard error over rows or groups,
+// or nested.
+func (x *risk) average(outer [][]float64) {
+	f := x.of
+	x.each, x.outer = f.mean(outer), outer
+	if x.spread == nil {
+		x.spread = func(losses []float64) float64 { return f.standardError(losses, f.set.Groups) }
+	}
+	if x.error, x.se = stat.Mean(x.each, f.set.Weights), x.spread(x.each); x.inner == nil {
+		return
+	}
+	var nested []calibration.Nested
+	count := float64(len(outer))
+	for k, folds := range f.partitions() {
+		n := nestedOf(f.set, folds, outer[k], x.inner[k*f.each:], x.se)
+		if count > 1 {
+			others := slices.Clone(x.each) // mean losses by the other partitions
+			for i, own := range outer[k] {
+				others[i] = (count*x.each[i] - own) / (count - 1)
+			}
+			n.Naive = x.spread(others)
+			n.Others = nestedOf(f.set, folds, others, slices.Repeat([][]float64{others}, f.each), n.Naive)
+		}
+		nested = append(nested, *n)
+	}
+	if x.se, x.fall = calibration.NestedError(nested, x.se); f.set.Groups != nil {
+		x.fall = 0 // few groups know it badly, and cut at 0 it is too much
+	}
+}
+
+// standardError is the standard error of the mean of losses over units of rows, nil for the rows.
+func (f *folded) standardError(losses []float64, units []int) float64 {
+	se, _ := calibration.StandardError(losses, f.set.Weights, units)
+	return float64(se)
+}
+
+// nestedOf are the means of the folds of one partition, given the losses of the rows, and by fold those
+// without it, too. A fold has too few groups for a variance over them: all folds have the one of se, the
+// standard error of all rows.
+func nestedOf(set *dataset.Set, folds [][]int, outer []float64, inner [][]float64, se float64) (
+	n *calibration.Nested) {
+	n = &calibration.Nested{}
+	var weights [][]float64
+	for _, rows := range folds {
+		var own []float64
+		for _, i := range rows {
+			own = append(own, calibration.WeightOf(set.Weights, i))
+		}
+		weights = append(weights, own)
+	}
+	for j, rows := range folds {
+		losses, share := at(outer, rows), floats.Sum(weights[j])/totalWeight(set)
+		own := se / math.Sqrt(share)
+		if set.Groups == nil {
+			of, _ := calibration.StandardError(losses, weights[j], nil)
+			own = float64(of)
+		}
+		n.Outer = append(n.Outer, stat.Mean(losses, weights[j]))
+		n.Variance, n.Share = append(n.Variance, own*own), append(n.Share, share)
+		n.Inner = append(n.Inner, make([]float64, len(folds)))
+		for l := range folds {
+			n.Inner[j][l] = stat.Mean(at(inner[j], folds[l]), weights[l])
+		}
+	}
+	return n
+}
+
+// at are the values of some rows.
+func at(values []float64, rows []int) (some []float64) {
+	for _, i := range rows {
+		some = append(some, values[i])
+	}
+	return some
+}
+
+func totalWeight(set *dataset.Set) float64 {
 	if set.Weights == nil {
 		return float64(set.N())
 	}
 	return floats.Sum(set.Weights)
 }
 
-// others are the mean losses of the rows by the partitions other than one, with its folds and losses.
-func (x *risk) others(folds [][]int, losses [][]float64, partitions int) []float64 {
-	others, count := slices.Clone(x.each), float64(partitions)
-	for j, rows := range folds {
-		for k, i := range rows {
-			others[i] = (count*x.each[i] - losses[j][k]) / (count - 1)
+// less is the risk of a model less another one's, by the same folds: the standard error is the one of the
+// paired losses.
+func (x *risk) less(y *risk) *risk {
+	d := &risk{of: x.of, spread: x.spread}
+	minus := func(a, b [][]float64) (all [][]float64) {
+		for k := range a {
+			all = append(all, floats.SubTo(make([]float64, len(a[k])), a[k], b[k]))
+		}
+		return all
+	}
+	if x.inner != nil && y.inner != nil {
+		d.inner = minus(x.inner, y.inner)
+	}
+	d.average(minus(x.outer, y.outer))
+	if d.error = x.error - y.error; x.again == nil && y.again == nil {
+		return d
+	}
+	off := make([]float64, len(x.each))
+	for i, again := range [][]float64{x.again, y.again} {
+		if again != nil {
+			floats.AddScaled(off, float64(1-2*i), again)
 		}
 	}
-	return others
+	if d.foldOf = x.foldOf; d.foldOf == nil {
+		d.foldOf = y.foldOf
+	}
+	d.addSpread(off)
+	return d
 }
 
-// steadyOf are the means of the folds of a partition of losses that do not depend on the folds.
-func steadyOf(set *dataset.Set, folds [][]int, each []float64, se float64) *calibration.Nested {
-	losses := make([][]float64, len(folds))
-	for j, rows := range folds {
-		for _, i := range rows {
-			losses[j] = append(losses[j], each[i])
-		}
-	}
-	return nestedOf(set, folds, losses, slices.Repeat([][][]float64{losses}, len(folds)), se)
-}
-
-// nestedOf are the means of the folds of one partition, given the losses of each fold, and inner by fold and
-// other fold. A fold has too few groups for a variance over them: all folds have the one of se, the standard
-// error of all rows.
-func nestedOf(set *dataset.Set, folds [][]int, outer [][]float64, inner [][][]float64, se float64) (
-	n *calibration.Nested) {
-	n = &calibration.Nested{}
-	weights := make([][]float64, len(folds))
-	for j, rows := range folds {
-		for _, i := range rows {
-			weights[j] = append(weights[j], calibration.WeightOf(set.Weights, i))
-		}
-	}
-	for j := range folds {
-		share := floats.Sum(weights[j]) / weightOf(set)
-		own := se / math.Sqrt(share)
-		if set.Groups == nil {
-			of, _ := calibration.StandardError(outer[j], weights[j], nil)
-			own = float64(of)
-		}
-		n.Outer = append(n.Outer, stat.Mean(outer[j], weights[j]))
-		n.Variance, n.Share = append(n.Variance, own*own), append(n.Share, share)
-		n.Inner = append(n.Inner, make([]float64, len(folds)))
-		for l := range folds {
-			if l != j {
-				n.Inner[j][l] = stat.Mean(inner[j][l], weights[l])
+// mean is the mean of risks by the same folds, with a standard error that contains their spread.
+func mean(all []*risk) *risk {
+	m, count := &risk{of: all[0].of, spread: all[0].spread}, float64(len(all))
+	of := func(lists func(x *risk) [][]float64) (means [][]float64) {
+		for k, first := range lists(all[0]) {
+			means = append(means, make([]float64, len(first)))
+			for _, x := range all {
+				floats.AddScaled(means[k], 1/count, lists(x)[k])
 			}
 		}
+		return means
 	}
-	return n
+	m.inner = of(func(x *risk) [][]float64 { return x.inner })
+	m.average(of(func(x *risk) [][]float64 { return x.outer }))
+	var errors []float64
+	for _, x := range all {
+		errors = append(errors, x.error)
+	}
+	if len(all) > 1 {
+		m.se = math.Hypot(m.se, stat.StdDev(errors, nil)/math.Sqrt(count))
+	}
+	return m
 }
 
-// pairs are, by judge, fold and other fold of its partition, the losses on the other fold of the fits without
-// both.
-func (s *Study) pairs(ctx context.Context, v *Validation, folds [][]int, each int) (inner [][][][]float64,
-	err error) {
-	var pairs [][2]int
-	var without [][]int
-	for j := range folds {
-		for l := j - j%each; l < j; l++ {
-			pairs, without = append(pairs, [2]int{j, l}), append(without, slices.Concat(folds[j], folds[l]))
-		}
+// add adds a part of what the choice adds to the losses of the rows, which was found without each of some
+// folds.
+func (x *risk) add(more []float64, part float64, foldOf []int) {
+	x.error = math.Max(0, x.error+part*stat.Mean(more, x.of.set.Weights))
+	floats.AddScaled(x.each, part, more)
+	x.foldOf = foldOf
+	x.addSpread(more)
+}
+
+// addSpread adds the standard error of a mean over the rows to a risk's: over folds, if that is more
+// and they are enough to tell, because a choice has one effect on all rows of its fold. Few folds leave few
+// degrees of freedom (Welch and Satterthwaite).
+func (x *risk) addSpread(each []float64) {
+	const enough = 5
+	se := x.of.standardError(each, x.of.set.Groups)
+	over, folds := calibration.StandardError(each, x.of.set.Weights, x.foldOf)
+	spread := max(se, float64(over))
+	if x.foldOf == nil || folds < enough {
+		spread = se
 	}
-	losses, err := s.lossesWithout(ctx, v, without)
-	for at := range losses {
-		by := make([][][]float64, len(folds))
-		for j := range by {
-			by[j] = make([][]float64, each)
-		}
-		for r, p := range pairs {
-			j, l, cut := p[0], p[1], len(folds[p[0]])
-			by[l][j%each], by[j][l%each] = losses[at][r][:cut], losses[at][r][cut:]
-		}
-		inner = append(inner, by)
+	total := math.Hypot(x.se, spread)
+	if spread > se {
+		x.freedom = (folds - 1) * math.Pow(total/spread, 4)
 	}
-	return inner, err
+	x.se = total
+}
+
+// degrees are the degrees of freedom of the standard error, 0 for many: the fewest of the degrees of a spread
+// over folds (addSpread), of the groups, and of losses without a bound of their law.
+func (x *risk) degrees(unbounded bool) float64 {
+	freedom, set := cmp.Or(x.freedom, math.Inf(1)), x.of.set
+	if x.inner != nil {
+		freedom = min(freedom, calibration.NestedFreedom)
+	}
+	if set.Groups != nil {
+		freedom = math.Min(freedom, math.Max(1, x.units()-1))
+	}
+	if unbounded {
+		freedom = math.Min(freedom, calibration.Freedom(x.each, set.Weights, set.Groups))
+	}
+	if math.IsInf(freedom, 1) {
+		return 0
+	}
+	return freedom
+}
+
+// units is the effective number of rows or groups.
+func (x *risk) units() float64 {
+	return calibration.Effective(x.of.set.N(), x.of.set.Weights, x.of.set.Groups)
+}
+
+// difference is a difference of risks with its interval.
+func (x *risk) difference(level float64) *report.Difference {
+	freedom := x.units() - 1
+	freedom = math.Min(freedom, cmp.Or(x.degrees(true), freedom))
+	d := calibration.Student(x.error, x.se, math.Max(1, freedom), level)
+	if d.By = "examples"; x.inner != nil {
+		d.By = "nested folds"
+	}
+	return d
+}
+
+// quoteOf is the quote of a risk, with an interval of a level.
+func (x *risk) quoteOf(testLoss string, level float64) report.Quote {
+	quote := report.NewQuote(testLoss, report.Number(x.error), &report.Quality{
+		ExampleSE: report.Number(x.se), Effective: x.units()}, nil)
+	share := testLoss == (loss.ZeroOne{}).Name()
+	freedom := x.degrees(!share)
+	lower, upper := calibration.ErrorInterval(x.error, x.se, level, freedom)
+	if share {
+		rows := calibration.Effective(x.of.set.N(), x.of.set.Weights, nil)
+		lower, upper = calibration.ShareInterval(x.error, x.se, rows, x.units(), level, freedom)
+	}
+	quote.Lower, quote.Upper = report.NumberOf(lower), report.NumberOf(upper)
+	return quote
 }

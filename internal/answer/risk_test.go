@@ -74,11 +74,8 @@ func TestRisksOfGivenModels(t *testing.T) {
 			spec := model.NewSpec(set, c.loss)
 			spec.Pairs = c.paired
 			s := testutil.Must(New(t.Context(), spec, nil))(t)
-			found, v, err := s.risks(t.Context(), 4)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := testutil.Must(s.CrossValidate(t.Context(), v))(t)
+			found := testutil.Must(s.risks(t.Context(), 4))(t)
+			a := testutil.Must(s.CrossValidate(t.Context(), found[0].of.v))(t)
 			for k, x := range found {
 				of := a
 				if k > 0 {
@@ -171,11 +168,7 @@ func TestCoins(t *testing.T) {
 			set.Columns[0].Y[i] = float64(r.IntN(2))
 		}
 		s := testutil.Must(New(t.Context(), model.NewSpec(set, loss.Hinge{C: 1}), nil))(t)
-		found, _, err := s.risks(t.Context(), table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum += found[0].error / tables
+		sum += testutil.Must(s.risks(t.Context(), table))(t)[0].error / tables
 	}
 	if math.Abs(sum-0.5) > 0.03 {
 		t.Errorf("coins err in %.3f", sum)
@@ -192,10 +185,8 @@ func TestNestedByHand(t *testing.T) {
 	s := testutil.Must(New(t.Context(), spec, nil))(t)
 	v := tenFolds(set)
 	v.Repeats = 2
-	folds, each, err := partitions(&v, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := testutil.Must(s.folded(v))(t)
+	folds, each := left.rows, left.each
 	lossesOf := func(rows, at []int) (losses []float64) {
 		one := spec
 		one.Set = without(set, rows)
@@ -206,17 +197,19 @@ func TestNestedByHand(t *testing.T) {
 		}
 		return losses
 	}
-	inner := testutil.Must(s.pairs(t.Context(), &v, folds, each))(t)
-	var outer [][]float64
+	inner := testutil.Must(s.pairs(t.Context(), left))(t)[0]
+	outer := zeros(v.Repeats, 60)
 	var square, variance float64
 	for j, rows := range folds {
 		out := lossesOf(rows, rows)
-		outer = append(outer, out)
+		for k, i := range rows {
+			outer[j/each][i] = out[k]
+		}
 		var in, weight float64
 		for l := range each {
 			if other := j - j%each + l; other != j {
 				want := lossesOf(slices.Concat(rows, folds[other]), folds[other])
-				if got := inner[0][j][l]; floats.Distance(got, want, math.Inf(1)) > 1e-8 {
+				if got := at(inner[j], folds[other]); floats.Distance(got, want, math.Inf(1)) > 1e-8 {
 					t.Fatalf("without folds %d and %d: %v, trained alone %v", j, other, got, want)
 				}
 				in += floats.Sum(want)
@@ -228,9 +221,8 @@ func TestNestedByHand(t *testing.T) {
 	}
 	want := math.Sqrt(0.9 * math.Max(0, square-variance))
 	var nested []calibration.Nested
-	for first := 0; first < len(folds); first += each {
-		nested = append(nested, *nestedOf(set, folds[first:][:each], outer[first:][:each],
-			inner[0][first:][:each], 0))
+	for k, of := range left.partitions() {
+		nested = append(nested, *nestedOf(set, of, outer[k], inner[k*each:], 0))
 	}
 	if got, _ := calibration.NestedError(nested, want/2); math.Abs(got-want) > 1e-12 {
 		t.Errorf("standard error %v, by hand %v", got, want)
@@ -249,12 +241,8 @@ func TestChooseAgain(t *testing.T) {
 	if len(a.specs) != 4 {
 		t.Fatalf("%d choices of 400 rows", len(a.specs))
 	}
-	v := riskValidation(set, 5)
-	folds, _, err := partitions(&v, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, rows := range folds[:4] {
+	left := testutil.Must(s.folded(riskValidation(set, 5)))(t)
+	for _, rows := range left.rows[:4] {
 		part := a.foldOf[rows[0]]
 		var own []int
 		for i, of := range a.foldOf {
@@ -286,18 +274,16 @@ func TestMeasuredChoice(t *testing.T) {
 	spec := model.NewSpec(set, loss.Square{Noise: 1e8})
 	spec.Bias, spec.Measure = false, calibration.Measure{Name: calibration.ByLogLoss}
 	s := testutil.Must(New(t.Context(), spec, nil))(t)
-	v := riskValidation(set, 5)
-	folds, each, err := partitions(&v, s)
-	testutil.Check(t, err)
+	left := testutil.Must(s.folded(riskValidation(set, 5)))(t)
 	var own, mixed leftOut
-	testutil.Check(t, s.leaveAllOut(t.Context(), &v, folds, &own))
-	coarse := [][][]int{folds[:each/2], folds[each/2:]}
+	testutil.Check(t, s.judgeRows(t.Context(), &left.v, left.rows, left.rows, &own))
+	coarse := left.coarse(2)
 	for k, noise := range []float64{1e6, 1e8} {
 		of := spec
 		of.Loss = loss.Square{Noise: noise}
-		testutil.Check(t, s.judgeSpec(t.Context(), &v, of, coarse, k, &mixed))
+		testutil.Check(t, s.judgeSpec(t.Context(), &left.v, of, coarse, k, &mixed))
 	}
-	if first := folds[0][0]; !(mixed.fields[0][first]/own.fields[0][first] > 50) {
+	if first := left.rows[0][0]; !(mixed.fields[0][first]/own.fields[0][first] > 50) {
 		t.Fatalf("fields %v and %v have the same scale", mixed.fields[0][first], own.fields[0][first])
 	}
 	if !floats.EqualApprox(mixed.measured[0], own.measured[0], 1e-4) {

@@ -8,9 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate"
-	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/calibration"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
 	"bootbench/loss"
@@ -68,7 +66,7 @@ func (s *Study) roc(ctx context.Context, seed uint64, level float64) (*report.RO
 	}
 	set, v, y := s.Model.Set, tenFolds(s.Model.Set), s.Model.Y
 	v.Seed, v.Repeats, v.ErrorsAlone = seed, min(measuredPartitions, partitionsOf(set.N())), true
-	folds, _, err := partitions(&v, s)
+	left, err := s.folded(v)
 	if err != nil {
 		return nil, err
 	}
@@ -96,20 +94,17 @@ func (s *Study) roc(ctx context.Context, seed uint64, level float64) (*report.RO
 				of[i] *= ratio
 			}
 		}
-		for _, out := range folds {
+		for _, out := range left.rows {
 			plan.Rows, plan.Y, plan.of = append(plan.Rows, out), append(plan.Y, y), append(plan.of, of)
 		}
 	}
-	right := make([][]float64, len(ratios)) // share of the partitions, by row
-	for k := range right {
-		right[k] = make([]float64, len(y))
-	}
+	right := zeros(len(ratios), len(y)) // share of the partitions, by row
 	p, settings := s.part(0), model.RetrainSettings{Plan: plan}
 	settings.Resamples, settings.Progress = len(plan.Rows), s.counting("fit of the ROC")
 	settings.OnFit = func(r int, _, f []float64) {
 		for _, i := range plan.Rows[r] {
 			wrong := loss.ZeroOne{}.Value(f[s.Model.Site[i]], y[i])
-			right[r/len(folds)][i] += (1 - wrong) / float64(v.Repeats)
+			right[r/len(left.rows)][i] += (1 - wrong) / float64(v.Repeats)
 		}
 	}
 	if loss.TraitsOf(s.Model.Loss).Quadratic { // downdates have one weight of all rows
@@ -121,14 +116,9 @@ func (s *Study) roc(ctx context.Context, seed uint64, level float64) (*report.RO
 	roc := &report.ROC{Weights: ratios}
 	for _, each := range right {
 		for class, to := range []*report.Shares{&roc.Specificity, &roc.Sensitivity} {
-			of := set.Subset(rows[class])
-			var own []float64
-			for _, i := range rows[class] {
-				own = append(own, each[i])
-			}
-			se, _ := calibration.StandardError(own, of.Weights, of.Groups)
-			x := risk{error: stat.Mean(own, of.Weights), se: wider * float64(se)}
-			q := x.quoteOf(loss.ZeroOne{}.Name(), of, level)
+			x := riskOf(set.Subset(rows[class]), at(each, rows[class]))
+			x.se *= wider
+			q := x.quoteOf(loss.ZeroOne{}.Name(), level)
 			to.Value, to.SE = append(to.Value, x.error), append(to.SE, x.se)
 			to.Lower, to.Upper = append(to.Lower, float64(*q.Lower)), append(to.Upper, float64(*q.Upper))
 		}

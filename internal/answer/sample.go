@@ -71,11 +71,11 @@ func addLearningCurve(ctx context.Context, s *Study, a *report.Answer, q *Questi
 		curve.Sizes, curve.Errors = append(curve.Sizes, s.Model.Set.N()/parts), append(curve.Errors, at.Error)
 	}
 	last := sizes[2]
-	se, _ := calibration.StandardError(last.Each, in.Weights, in.Groups)
+	x := riskOf(in, last.Each)
 	a.Trained = &report.Trained{CorrectedFor: []string{}} // by none of these rows
-	(&risk{error: last.Error, se: float64(se), each: last.Each}).quote(a, in, q.Level)
+	x.quote(a, q.Level)
 	if s.several() {
-		a.Quality.ExampleSE = se
+		a.Quality.ExampleSE = report.Number(x.se)
 	} else {
 		a.Quality = s.part(0).quality(s.Test, last.Error, a.Examples.Each, a.OutOfBag, s.Model.Set.Groups)
 	}

@@ -86,8 +86,7 @@ func (s *Study) addSets(ctx context.Context, a *report.Answer, in *dataset.Input
 	if err := calibration.CheckLevel(q.Level); err != nil {
 		return model.InputError(err)
 	}
-	v := riskValidation(set, q.Seed)
-	folds, each, err := partitions(&v, s)
+	f, err := s.folded(riskValidation(set, q.Seed))
 	if err != nil {
 		return err
 	}
@@ -100,15 +99,15 @@ func (s *Study) addSets(ctx context.Context, a *report.Answer, in *dataset.Input
 		specs = a.specs
 	}
 	var all []leftOutMargins
-	for r, rows := range folds {
-		s.Progress(fmt.Sprintf("models without fold %d of %d", r+1, len(folds)), r, len(folds))
-		l, err := s.withoutFold(ctx, specs[coarseFold(r, each, len(specs))], rows, in)
+	for r, rows := range f.rows {
+		s.Progress(fmt.Sprintf("models without fold %d of %d", r+1, f.each), r, f.each)
+		l, err := s.withoutFold(ctx, specs[coarseFold(r, f.each, len(specs))], rows, in)
 		if err != nil {
 			return err
 		}
 		all = append(all, l)
 	}
-	scores, total := scoresOf(set), weightOf(set)
+	scores, total := scoresOf(set), totalWeight(set)
 	among(a, in, &set.Columns[0], CVPlus, scores, q.Level, func(i, k int) bool {
 		above := 0.0 // the weight of the rows whose margins are above
 		for _, l := range all {

@@ -211,7 +211,7 @@ func (s *Study) addLeftOut(ctx context.Context, all []*model.Predictor, how Trai
 		}
 		return ctx.Err()
 	}
-	fields, in, err := s.leftOutFields(ctx, all)
+	fields, in, err := s.newFields(ctx, all)
 	for k := 0; k < len(all) && err == nil && !s.Model.Spec.Pairs; k++ {
 		all[k].LeftOut, err = model.NewLeftOut(s.part(k).targetsOf(in), fields[k], in)
 	}
@@ -261,9 +261,9 @@ func (s *Study) trainingRows(all []*model.Predictor) (rows []*model.TrainingRows
 	return rows
 }
 
-// leftOutFields are the predictions of all functions for rows of in by models without these: of predictors at
+// newFields are the predictions of all functions for rows of in by models without these: of predictors at
 // rows outside a sample, else without each of ten folds.
-func (s *Study) leftOutFields(ctx context.Context, all []*model.Predictor) (f [][]float64, in *dataset.Inputs,
+func (s *Study) newFields(ctx context.Context, all []*model.Predictor) (f [][]float64, in *dataset.Inputs,
 	err error) {
 	if s.Others != nil {
 		in = s.Others.Head(heldOut)
@@ -273,11 +273,19 @@ func (s *Study) leftOutFields(ctx context.Context, all []*model.Predictor) (f []
 	if in = s.Model.Set; in.N() > leftOutRows {
 		return nil, in, fmt.Errorf("of more than %d examples they take too long", leftOutRows)
 	}
-	v, out := tenFolds(in), leftOut{}
-	folds, _, err := partitions(&v, s)
+	f, err = s.leftOutFields(ctx, tenFolds(in))
+	return f, in, err
+}
+
+// leftOutFields are the predictions of all functions for every row by models without its fold.
+func (s *Study) leftOutFields(ctx context.Context, v Validation) ([][]float64, error) {
+	f, err := s.folded(v)
 	if err != nil {
-		return nil, in, err
+		return nil, err
 	}
-	err = s.leaveOut(ctx, &v, folds, &out)
-	return out.fields, in, err
+	all, err := s.leaveOut(ctx, &v, f.rows)
+	if err != nil {
+		return nil, err
+	}
+	return all[0].fields, nil
 }

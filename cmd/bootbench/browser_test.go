@@ -17,31 +17,6 @@ import (
 	"bootbench/internal/testutil"
 )
 
-// browsed are commands whose pages a browser shows, with words of goldenTables.
-const browsed = `
-estimate NUMBERS SQUARE
-estimate NUMBERS SQUARE --sample 24
-estimate LABELS HINGE
-estimate CLASSES HINGE
-estimate TARGETS SQUARE
-curve NUMBERS SQUARE
-curve LABELS HINGE --ratio 0.5,1,2
-cv NUMBERS SQUARE
-cv LABELS HINGE
-cv CLASSES HINGE
-loo LABELS HINGE --method all
-predict NUMBERS SQUARE --test NEW
-predict LABELS HINGE --test NEW
-predict CLASSES HINGE --test NEW
-predict TARGETS SQUARE --test NEW
-columns NUMBERS SQUARE
-rows CLASSES HINGE
-train LABELS HINGE --model DIR/labels.json
-grid LABELS --loss hinge --over gamma=0.2,2 --over C=1,4,16 --by cv
-tune NUMBERS --loss square --noise 10% --over gamma
-compare synthetic:friedman1 --loss square --noise 1 --resamples 20 --sizes 30,60
-`
-
 // faulty is a page with faults of every kind.
 const faulty = `<html><head></head><body style="color: #aaa"><img src="http://127.0.0.1:9/">
 <p style="width: 2000px">wide</p><a href="#nowhere">link</a>
@@ -126,8 +101,8 @@ func TestBrowser(t *testing.T) {
 		files[name] = filepath.Join(out, "report.html")
 		pages[name] = string(testutil.Must(os.ReadFile(files[name]))(t))
 	}
-	for line := range strings.Lines(strings.TrimSpace(browsed)) {
-		add(strings.TrimSpace(line), words(goldenLine(tables, strings.TrimSpace(line)))...)
+	for _, line := range cases("browsed") {
+		add(line, words(goldenLine(tables, line))...)
 	}
 	dir := folder(t, map[string]string{long + ".csv": csvOf("a,b,"+long, 16, func(i int) []any {
 		return []any{i * i % 7, i * 3 % 5, []string{long + "1", long + "2", "m"}[i%3]}

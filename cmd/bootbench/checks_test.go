@@ -86,48 +86,9 @@ func checkTables(t *testing.T) {
 // TestEveryCheck: each kind of check is triggered by a small input, and clean data trigger none.
 func TestEveryCheck(t *testing.T) {
 	checkTables(t)
-	const lines = `
-BB001 | cv copies.csv SQUARE
-BB002 | loo copies.csv SQUARE
-BB002 | cv jitter.csv SQUARE
-BB003 | cv twins.csv HINGE
-BB004 | cv patients.csv SQUARE
-BB005 | cv weeks.csv SQUARE
-BB006 | cv units.csv SQUARE
-BB007 | cv codes.csv SQUARE
-BB008 | cv leak.csv SQUARE
-BB008 | cv recoded.csv HINGE
-BB009 | cv spelt.csv SQUARE
-BB010 | cv zips.csv SQUARE
-BB011 | cv few.csv SQUARE
-BB011 | loo few.csv SQUARE
-BB012 | cv sites.csv SQUARE --groups site
-BB012 | train sites.csv --model m.json SQUARE --groups site
-BB013 | cv weights.csv SQUARE --weights w
-BB014 | cv rare.csv HINGE
-BB014 | cv zeros.csv HINGE
-BB015 | predict quarter.csv --test quarter.csv --loss hinge --C 0.001
-BB016 | predict few.csv --test few.csv SQUARE --level 0.9
-BB017 | predict colours.csv --test new.csv SQUARE --unseen zero
-BB018 | predict numbers.csv --test far.csv SQUARE
-BB019 | cv tenth.csv HINGE
-BB020 | cv walk.csv SQUARE
-BB021 | cv chance.csv SQUARE
-BB022 | estimate numbers.csv --blocks 10 --refine 20
-BB023 | tune numbers.csv --loss square --gamma 0.5 --over noise=10:20
-BB024 | estimate labels.csv HINGE --gamma 1e9 --no-bias
-BB025 | predict quarter.csv --test quarter.csv --loss hinge --C 0.001
-BB026 | estimate three.csv HINGE --sample 30
-BB031 | estimate synthetic:blobs,n=60 --loss hard --gamma 0.5 --no-bias --no-points
-BB032 | estimate numbers.csv SQUARE --max-sweeps 1 --refine none
-BB033 | estimate numbers.csv SQUARE --scheme subsample --ratio 0.5 --metrics jackknife --refine none
-BB035 | grid labels.csv --loss hard --over gamma=1e-7,1
-BB036 | retrain numbers.csv SQUARE --resamples 3
-BB037 | cv sites.csv SQUARE --groups site --permutations 3
-BB038 | retrain rare.csv HINGE --scheme poisson --ratio 0.1 --resamples 20`
 	models := strings.NewReplacer("SQUARE", "--loss square --noise 0.1", "HINGE", "--loss hinge --C 1")
 	untried := []string{report.NotNumbers.Code} // see TestNotNumbers of package answer
-	for line := range strings.SplitSeq(lines[1:], "\n") {
+	for _, line := range cases("checks") {
 		code, command, _ := strings.Cut(line, " | ")
 		command = models.Replace(command)
 		path := filepath.Join(t.TempDir(), "answer.json")

@@ -86,78 +86,7 @@ const (
 	turned = "ROWS --target z,y --drop label,kind DESIGN"
 )
 
-// laws are questions with the same answer: kinds | question | question | keys | largest difference, relative
-// to 1 + the value. KIND is a kind's table and model, ROWS are its rows, SAME is the first question; a word
-// before a colon names other rows, and words after an @ lead to a part of the answer.
-const laws = `
-NLCT | loo KIND | cv KIND --folds loo | error error_se class confusion | 1e-6
-NLCPT | cv KIND --fold-column g | shuffled: SAME | error confusion mean class | 2e-3
-NLT | estimate KIND --refine none --tol 1e-9 | shuffled: SAME | mean variance | 1e-6
-NLCPT | cv KIND --folds 4 | units: SAME | r_squared balanced_error confusion | 1e-6
-NLCPT | estimate KIND | units: SAME | r_squared balanced_error confusion | 1e-4
-NLCT | retrain KIND --resamples 20 | units: SAME | r_squared balanced_error confusion | 1e-6
-NLCPT | cv KIND --folds 4 | ones: SAME --weights w | error error_se mean class confusion | 1e-9
-NLCPT | estimate KIND | ones: SAME --weights w | error error_se mean variance confusion | 1e-9
-NLCPT | fewer: cv KIND --folds 4 --weights w | zeros: SAME | error error_se mean class | 0
-NLCPT | fewer: estimate KIND --weights w | zeros: SAME | error error_se mean confusion | 0
-NLCPT | copied: estimate KIND | counted: SAME --counts w | error error_se mean class confusion | 0
-NLCT | copied: estimate KIND --groups none | counted: estimate KIND --counts w --groups none |
-	error test_error | 0
-NLCPT | copied: cv KIND --groups none | counted: SAME --counts w | error mean class | 0
-NLCPT | copied: cv KIND --folds loo --groups g | counted: cv KIND --folds loo --weights w |
-	baseline balanced_error r_squared | 1e-4
-NLCT | counted: cv KIND --folds loo --weights w | counted: loo KIND --weights w | error | 1e-6
-NLT | copied: estimate KIND --refine none --groups none | counted: estimate KIND --refine 20 --weights w |
-	apparent_error | 1e-4
-NLT | estimate KIND --refine none | predict KIND --test ROWS --refine none | variance | 1e-6
-NLCT | estimate KIND | curve KIND --ratio 0.5,1 @results.1 | test_error | 1e-3
-NLCT | cv KIND --folds 4 --repeats 1 |
-	grid KIND --by cv --folds 4 --over kernel=rbf,matern52 @results.0.validation | error | 1e-6
-L | cv LABELS --loss hinge --gamma 0.5 --C 4 --folds 4 --repeats 1 |
-	grid LABELS --loss hinge --gamma 0.5 --over C=9,0.1,4 --by cv --folds 4 @results.2.validation |
-	error | 0.02
-L | estimate KIND --refine 50 @refined | predict KIND --test ROWS --refine 50 @refined |
-	mean variance | 1e-3
-NLCT | estimate KIND | grid KIND --over kernel=rbf,matern52 @results.0.estimate |
-	test_error standard_error | 1e-6
-N | estimate synthetic:friedman1,n=60 --loss square --noise 10% --sample 20 |
-	grid synthetic:friedman1,n=60 --loss square --over noise=10%,20% --sample 20 @results.0.estimate |
-	test_error noise | 1e-6
-NLCPT | cv KIND --folds 4 --workers 1 | cv KIND --folds 4 --workers 3 | error error_se mean confusion | 0
-NLCT | retrain KIND --resamples 20 --method single | retrain KIND --resamples 20 --method batch |
-	error confusion | 1e-2
-NLT | predict KIND --test NEW --refine 20 | SAME --engine lowrank | mean test_error | 2e-2
-NLCPT | cv KIND --folds 4 | SAME --engine lowrank | error mean | 2e-2
-C | retrain KIND --resamples 200 --scheme poisson | estimate KIND --refine 200 --scheme poisson | class | 0
-LCP | cv KIND --fold-column g --no-standardize | SAME --refit-preprocessing |
-	error confusion class | 1e-9
-LCP | sorted: cv KIND --no-standardize --blocks 8 --folds 4 | sorted: SAME --refit-preprocessing |
-	error error_se confusion class | 1e-9
-T | estimate KIND @targets.z | estimate ALONE --loss square --noise 10% --gamma 0.5 |
-	error error_se test_error apparent_error err632plus mean variance noise amplitude | 1e-5
-T | estimate TURNED --loss eps --C 1 --epsilon 0.2 @targets.z |
-	estimate ALONE --loss eps --C 1 --epsilon 0.2 | error error_se test_error mean variance | 1e-5
-T | estimate TURNED --loss huber --C 2 @targets.z | estimate ALONE --loss huber --C 2 |
-	error error_se test_error mean variance | 1e-5
-T | estimate TARGETS --loss eps --refine none | units: SAME | r_squared | 1e-4
-T | retrain KIND --resamples 20 @targets.z |
-	retrain ALONE --loss square --noise 10% --gamma 0.5 --resamples 20 |
-	error error_se bagged_error mean variance | 1e-6
-T | cv TURNED --loss square --noise 0.1 --folds 4 --blocks 8 @targets.z |
-	cv ALONE --loss square --noise 0.1 --folds 4 --blocks 8 | error error_se mean | 1e-6
-T | cv KIND --folds 4 @targets.z | cv ALONE --loss square --noise 10% --gamma 0.5 --folds 4 |
-	error error_se repeats_se mean | 1e-6
-T | loo KIND @targets.z | loo ALONE --loss square --noise 10% --gamma 0.5 | error error_se | 1e-6
-T | predict KIND --test NEW @targets.z | predict ALONE --loss square --noise 10% --gamma 0.5 --test NEW |
-	mean variance lower upper test_error | 1e-6
-T | curve KIND --ratio 0.5 @results.0.targets.z |
-	curve ALONE --loss square --noise 10% --gamma 0.5 --ratio 0.5 @results.0 | error test_error | 1e-5
-N | loo KIND | units: SAME | r_squared | 1e-6
-N | tune NUMBERS --loss eps --refine none | units: SAME | r_squared | 1e-3
-N | tune NUMBERS --ard | units: SAME | r_squared | 1e-3
-`
-
-// TestLaws: the laws hold, and each is about some number.
+// TestLaws: the laws of testdata/laws.txt hold, and each is about some number.
 func TestLaws(t *testing.T) {
 	words := map[string]*strings.Replacer{"": goldenTables(t, nil)}
 	about := func(kind string) *strings.Replacer {
@@ -179,8 +108,8 @@ func TestLaws(t *testing.T) {
 		}
 		return within(known[line], part)
 	}
-	for law := range strings.Lines(strings.ReplaceAll(strings.TrimSpace(laws), "|\n\t", "| ")) {
-		fields := strings.Split(strings.TrimSpace(law), " | ")
+	for _, law := range cases("laws") {
+		fields := strings.Split(law, " | ")
 		_, first, other := strings.Cut(fields[1], ": ")
 		if !other {
 			first, _, _ = strings.Cut(fields[1], " @")

@@ -23,76 +23,6 @@ var (
 	exact  = flag.Bool("exact", false, "compare the golden file to the last digit")
 )
 
-// golden are command lines over every kind of target and design, with models that are given. Their documents
-// are in testdata/golden.json; a commit that changes one says which key and why.
-const golden = `
-estimate NUMBERS SQUARE
-estimate NUMBERS SQUARE --refine none --ratio 2
-estimate NUMBERS SQUARE --weights w
-estimate NUMBERS SQUARE --groups g
-estimate NUMBERS SQUARE --strata s --scheme multinomial
-estimate NUMBERS SQUARE --blocks 4
-estimate NUMBERS SQUARE --scheme kfold --folds 6
-estimate NUMBERS SQUARE --scheme bayesian
-estimate NUMBERS SQUARE --scheme wild
-estimate LABELS --loss logistic --C 2 --gamma 0.5 --scheme parametric --refine 40
-estimate NUMBERS --loss eps --C 2 --epsilon 0.2 --metrics all --quantiles 0.1,0.9
-estimate LABELS HINGE --metrics all
-estimate LABELS HINGE --weights w --method fits
-estimate LABELS --loss hard --no-bias --jitter 0.5 --refine 40
-estimate LABELS --loss logistic --C 1 --scheme subsample --ratio 0.7
-estimate LABELS --loss probit
-estimate CLASSES HINGE
-estimate CLASSES HINGE --multiclass ovo
-estimate TARGETS SQUARE
-retrain NUMBERS SQUARE --resamples 40
-retrain NUMBERS SQUARE --resamples 80 --method batch --groups g
-retrain LABELS HINGE --resamples 40 --strata s
-retrain CLASSES HINGE --resamples 40
-retrain TARGETS SQUARE --resamples 40
-retrain TARGETS SQUARE --scheme residual --resamples 40
-cv NUMBERS SQUARE --folds 5 --repeats 2 --weights w
-cv NUMBERS SQUARE --folds 4 --groups g
-cv NUMBERS SQUARE --folds 4 --blocks 3
-cv LABELS HINGE --folds 5 --permutations 9
-cv CLASSES HINGE --folds 5
-cv CLASSES HINGE --folds 5 --multiclass ovo
-cv TARGETS SQUARE --folds 5
-loo NUMBERS SQUARE
-loo LABELS HINGE --method all
-loo CLASSES HINGE
-loo TARGETS SQUARE
-predict NUMBERS SQUARE --test NEW --level 0.8
-predict NUMBERS SQUARE --test NEW --refine 60 --interval estimator --quantiles 0.5
-predict NUMBERS SQUARE --test NEW --scheme residual --quantiles 0.1
-predict LABELS HINGE --test NEW
-predict CLASSES HINGE --test NEW
-predict TARGETS SQUARE --test NEW
-rows NUMBERS SQUARE
-rows LABELS HINGE
-rows CLASSES HINGE
-columns NUMBERS SQUARE
-columns LABELS HINGE
-columns CLASSES --loss logistic --C 2 --gamma 0.5
-columns TARGETS SQUARE
-curve NUMBERS SQUARE
-curve LABELS HINGE --ratio 0.5,1
-curve CLASSES HINGE --ratio 0.5,1
-grid NUMBERS --loss square --noise 10% --over gamma=0.1,1
-grid LABELS --loss hinge --over gamma=0.2,2 --over C=1,4 --by cv
-grid CLASSES --loss hinge --C 1 --over gamma=0.1,1 --by cv
-grid TARGETS --loss square --noise 10% --over gamma=0.1,1
-tune NUMBERS --loss square --noise 10% --over gamma
-train NUMBERS SQUARE --model DIR/numbers.json
-train LABELS HINGE --model DIR/labels.json
-train CLASSES HINGE --model DIR/classes.json
-train TARGETS SQUARE --model DIR/targets.json
-predict --model DIR/numbers.json --test NEW
-predict --model DIR/labels.json --test NEW
-predict --model DIR/classes.json --test NEW
-predict --model DIR/targets.json --test NEW
-`
-
 // goldenCount is the number of rows.
 const goldenCount = 48
 
@@ -111,7 +41,7 @@ func goldenRows() (rows, fresh [][]any) {
 	return rows[:goldenCount], rows[goldenCount:]
 }
 
-// goldenTables are the small table and new rows, with the words that stand for them in golden. change, if
+// goldenTables are the small table and new rows, with the words that stand for them in golden.txt. change, if
 // set, makes other rows.
 func goldenTables(t *testing.T, change func(rows [][]any) [][]any) *strings.Replacer {
 	rows, fresh := goldenRows()
@@ -133,7 +63,7 @@ func goldenTables(t *testing.T, change func(rows [][]any) [][]any) *strings.Repl
 		"HINGE", "--loss hinge --C 2 --gamma 0.5")
 }
 
-// goldenLine is a command line of golden: columns of designs that it does not name are dropped.
+// goldenLine is a command line of golden.txt: columns of designs that it does not name are dropped.
 func goldenLine(words *strings.Replacer, line string) string {
 	dropped := ""
 	for _, column := range []string{"w", "g", "s"} {
@@ -144,10 +74,11 @@ func goldenLine(words *strings.Replacer, line string) string {
 	return strings.Replace(words.Replace(line), " DESIGN", dropped, 1)
 }
 
+// TestGolden: the command lines of testdata/golden.txt, over every kind of target and design, with models
+// that are given, have the documents of golden.json; a commit that changes one says which key and why.
 func TestGolden(t *testing.T) {
 	words, got := goldenTables(t, nil), map[string]any{}
-	for line := range strings.Lines(strings.TrimSpace(golden)) {
-		line = strings.TrimSpace(line)
+	for _, line := range cases("golden") {
 		o := drive(t, "", goldenLine(words, line), "--quiet --json -")
 		if o.status != exitDone && o.status != exitNotConverged {
 			t.Fatalf("%s: status %d: %s", line, o.status, o.stderr)

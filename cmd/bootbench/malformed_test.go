@@ -339,30 +339,8 @@ func TestInputsAreKept(t *testing.T) {
 		return texts
 	}
 	before := below()
-	for line := range strings.Lines(`estimate houses.csv --json ./houses.csv
-estimate houses.csv --json link.csv
-estimate link.csv --memprofile houses.csv
-estimate hou*.csv --json houses.csv
-retrain houses.csv --replicates houses.csv
-predict boston --test houses.csv --csv houses.csv
-predict boston --test houses.csv --json houses.csv
-predict --model m --test houses.csv --json m
-predict --model boston --test houses.csv --csv boston
-predict --model m --test results/points.csv --out way
-compare --models a.json,results/result.json --out results
-compare a.json results/result.json --csv x --json houses.csv
-compare a.json results/result.json --json houses.csv
-estimate fo/points.csv --out fo
-estimate houses.csv --out fo
-predict houses.csv --test houses.csv --out fo
-estimate results/points.csv --out results
-estimate houses.csv --out results --json way/result.json
-estimate houses.csv --out new --json new/report.html
-merge j --json j/journal
-retrain houses.csv --journal j --json j/journal
-estimate results/result.json --out results
-datasets --export boston houses.csv --json houses.csv`) {
-		o := drive(t, "", strings.TrimSpace(line))
+	for _, line := range cases("kept") {
+		o := drive(t, "", line)
 		if o.status != exitUsage || o.stdout != "" || strings.Count(o.stderr, "\n") != 1 {
 			t.Errorf("%s: %+v", line, o)
 		}

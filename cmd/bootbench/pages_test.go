@@ -59,21 +59,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// leads are commands and the sentence that begins their page.
-const leads = `
-estimate NUMBERS | error of predictions of \S+ is [\d.]+ on new rows \(root mean square, 95% interval [\d.]+
-estimate LABELS | ^[\d.]+% of new rows get the wrong label \(95% interval [\d.]+% to [\d.]+%\)
-predict NUMBERS --test synthetic:friedman1,n=60 | is in its interval with probability 95%
-predict LABELS --test synthetic:blobs,n=100 | and its probability
-curve LABELS | ^More rows .* expected with 200 rows, .* with 100
-curve LABELS --ratio 1,2 | at 2 ratios
-grid synthetic:blobs,n=100 --loss hinge --over C=1,2 | best of 2 models is C
-rows LABELS | Check the rows \d+, \d+ and \d+ first
-cv LABELS | of new rows get the wrong label
-loo LABELS | [\d.]+% of new rows get the wrong label
-retrain LABELS --resamples 50 | of new rows get the wrong label
-compare NUMBERS --resamples 50 --sizes 30,60 | theory takes the time of`
-
 // outFiles are the other files of commands in the folder of --out.
 var outFiles = map[string][]string{
 	"estimate": {"points.csv", "points-errors.svg"}, "retrain": {"points.csv", "points-spread.svg"},
@@ -87,7 +72,7 @@ func TestLeads(t *testing.T) {
 	models := strings.NewReplacer("NUMBERS", "synthetic:friedman1,n=60 --loss square --noise 1",
 		"LABELS", "synthetic:blobs,n=100 --loss hinge --C 1")
 	lead := regexp.MustCompile(`<p class="lead">(.*)</p>`)
-	for _, line := range strings.Split(leads, "\n")[1:] {
+	for _, line := range cases("leads") {
 		command, want, _ := strings.Cut(line, " | ")
 		folder, name := filepath.Join(t.TempDir(), "a", "b"), strings.Fields(command)[0]
 		must(t, models.Replace(command), "--out", folder)
@@ -271,46 +256,8 @@ func keysOf(value any, prefix string, keys map[string]bool) {
 	}
 }
 
-// answered are command lines whose documents have all keys of doc/json.md.
-const answered = `
-estimate TABLE --drop a
-estimate TABLE --target a,b --loss square --noise 10%
-tune TABLE --target a,b --out DIR/tuned
-estimate synthetic:friedman1,n=100 --loss square --noise 1 --gamma 0.003 --engine lowrank
-estimate synthetic:friedman1,n=40
-estimate synthetic:friedman1,n=40 --loss eps --C 1
-estimate synthetic:friedman1,n=40 --loss huber
-estimate crabs --scheme kfold --kernel poly --coef0 1
-estimate crabs --sample 60
-predict TABLE --test TABLE --loss hinge --class-weight yes=2
-predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1
-estimate crabs --metrics all --quantiles 0.1,0.9
-estimate synthetic:friedman1,n=30 --loss square --noise 1 --metrics all
-predict crabs --test crabs --refine 40
-compare crabs --models DIR/crabs.json DIR/crabs.json
-retrain crabs --resamples 5
-loo crabs --method all
-loo boston
-estimate sonar --loss hinge --method fits --no-points
-predict synthetic:friedman1,n=40 --test synthetic:friedman1,n=5,seed=2 --loss square --noise 1 --scheme wild
-cv crabs --loss hinge --C 1 --permutations 2 --metrics all --judge auc --roc
-curve crabs --no-points
-cv synthetic:friedman1,n=40 --loss square --noise 1 --folds loo
-train crabs --loss hinge --no-standardize --model DIR/m.libsvm
-train TABLE --loss perceptron --model DIR/m.json
-predict --model DIR/m.json --test TABLE
-tune synthetic:friedman1,n=40 --ard --by evidence --over length-scale,noise,amplitude,constant,jitter
-estimate FLOWERS
-rows crabs
-rows TABLE --loss hinge
-columns FLOWERS --loss hinge --C 1
-estimate FLOWERS --multiclass ovo --loss hinge --C 1
-predict FLOWERS --test FLOWERS --sets --level 0.9 --covariance DIR/c.npy
-train TABLE --loss hinge --C 1 --model DIR/h.json
-tune synthetic:blobs,n=40 --out DIR/tune`
-
 // TestJSONPage: doc/json.md has every key that the commands write, and no key that none of
-// these answers has, except keys that need a rare event.
+// answer of testdata/answered.txt has, except keys that need a rare event.
 func TestJSONPage(t *testing.T) {
 	text := testutil.Must(os.ReadFile("../../doc/json.md"))(t)
 	page := map[string]bool{}
@@ -328,7 +275,7 @@ func TestJSONPage(t *testing.T) {
 	written, folder := map[string]bool{}, t.TempDir()
 	must(t, "estimate crabs --refine none --json", folder+"/crabs.json")
 	files := strings.NewReplacer("TABLE", table, "FLOWERS", write(t, "flowers.csv", flowers), "DIR", folder)
-	for i, line := range strings.Split(answered, "\n")[1:] {
+	for i, line := range cases("answered") {
 		if testing.Short() && i%3 > 0 && !strings.HasPrefix(line, "train") {
 			continue // the run without -short has it
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,19 @@ func on(parts ...string) string {
 
 // words are the arguments of a command line that is given in parts.
 func words(parts ...string) []string { return strings.Fields(strings.Join(parts, " ")) }
+
+//go:embed testdata
+var testdata embed.FS
+
+// cases are the lines of a file of testdata without its comments. Indented lines go on from the line before.
+func cases(name string) []string {
+	text, err := testdata.ReadFile("testdata/" + name + ".txt")
+	if err != nil {
+		panic(err)
+	}
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(text), "\n\t", " ")), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "# ") })
+}
 
 // outcome is what a run left behind.
 type outcome struct {

@@ -74,50 +74,9 @@ func TestOneModel(t *testing.T) {
 	}
 }
 
-// repeats are data, flags and commands of answers whose models a search chooses, and texts of the lines that
-// repeat these; no commands are all of them.
-const repeats = `
-HOUSES | --loss square --gamma 0.1 |  | --gamma=0.1
-LABELS | --loss hinge --gamma 0.3 |  | --gamma=0.3 --C
-HOUSES |  | estimate tune | --loss square --noise
-HOUSES | --noise 10% | train tune | --noise=10%
-LABELS |  | rows train tune | --loss hinge --C --gamma
-LABELS | --C 2 --no-bias | cv tune | --C=2
-LABELS | --loss logistic | curve tune | --loss logistic
-HOUSES | --loss eps | predict tune | --loss eps
-HOUSES | --loss square | loo |
-HOUSES | --kernel auto | cv tune | --kernel
-HOUSES | --kernel=auto --loss huber | estimate | --loss huber
-HOUSES | --kernel linear | estimate tune | --kernel=linear
-HOUSES | --kernel poly | estimate tune | --kernel=poly
-HOUSES | --drop age | estimate tune | --drop=age
-HOUSES | --seed 3 | cv tune | --seed=3
-LABELS | --nested | cv | --nested
-HOUSES | --journal DIR/one | retrain |
-HOUSES | --journal DIR/two | tune |
-HOUSES | --scheme kfold --folds 4 | estimate tune | --scheme=kfold
-HOUSES | --ard | tune | --length-scale
-HOUSES | --ard --gamma 0.2 | tune | --length-scale
-HOUSES | --folds 3 | tune |
-HOUSES | --over gamma --noise 1 | tune | --noise=1 --gamma
-LABELS | --over gamma | tune | --gamma
-LABELS | --over C | tune | --C
-HOUSES | --over noise --length-scale 1,2 | tune | --length-scale=1,2 --noise
-HOUSES | --by loo | tune |
-HOUSES | --over amplitude,noise | tune | --amplitude
-LABELS | --over class-weight,C | tune | --class-weight
-LABELS | --test-loss square | tune | --test-loss=square
-boston | --folds 3 --over noise | tune | --no-normalize-target=false
-HOUSES | --target price,age | tune | --target=price,age
-HOUSES | --kernel matern52 --constant 3 --over noise=0.1:10,length-scale | tune | --kernel=matern52
-synthetic:friedman1,n=50 | --ard --by loo --drop x10 | tune | --drop=x10 --length-scale
-crabs | --ratio 2 | tune | --loss hinge --ratio=2 --C --gamma
-HOUSES | --kernel poly --over gamma,coef0 --noise 3 --engine exact | tune | --coef0 --engine=exact
-boston | --by evidence --over gamma,noise | tune | --no-normalize-target=false --noise --gamma
-`
-
 // TestRepeat: the line that repeats an answer runs, chooses nothing, and has the same model and errors, for
-// all commands that print one and for flags that the search replaces or that are for the search alone.
+// all commands that print one and for flags that the search replaces or that are for the search alone
+// (testdata/repeats.txt).
 func TestRepeat(t *testing.T) {
 	dir := t.TempDir()
 	files := strings.NewReplacer("HOUSES", houses(t, "houses.csv", rand.New(rand.NewPCG(1, 1)).Perm(30)),
@@ -145,7 +104,7 @@ func TestRepeat(t *testing.T) {
 		return a, true
 	}
 	var none report.Number
-	for i, line := range strings.Split(strings.Trim(repeats, "\n"), "\n") {
+	for i, line := range cases("repeats") {
 		if testing.Short() && i%4 > 0 {
 			continue // the run without -short has it
 		}

@@ -51,7 +51,7 @@ func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites
 func (e *CholeskyEngine) Precisions() []float64 { return e.sites.D }
 
 // Valid reports whether the scratch triangle still holds G, or its factor.
-func (e *CholeskyEngine) Valid() bool { return e.defined && e.claim == e.k.claimed() }
+func (e *CholeskyEngine) Valid() bool { return e.defined && e.claim == e.k.claims.Load() }
 
 // Factorize computes B, its Cholesky factor, the factor's inverse, and from their row and column norms chi
 // and b.

@@ -87,11 +87,9 @@ func (m Matrix) Row(i int) []float64 {
 // At is element (i, j), counted from 0.
 func (m Matrix) At(i, j int) float64 { return m.Row(i)[j] }
 
-// Dims is the number of rows and of columns.
+// Dims and T make m a mat.Matrix of gonum.
 func (m Matrix) Dims() (rows, cols int) { return m.Rows, m.Cols }
-
-// T is the transpose, a view.
-func (m Matrix) T() mat.Matrix { return mat.Transpose{Matrix: m} }
+func (m Matrix) T() mat.Matrix          { return mat.Transpose{Matrix: m} }
 
 // Gather copies the rows with the given numbers (from 0), in that order, into a new matrix.
 func (m Matrix) Gather(rows []int) Matrix {

@@ -97,14 +97,10 @@ func SymFromDense(n int, a []float64, tol float64) (*Sym, error) {
 // N is the order of the matrix.
 func (s *Sym) N() int { return s.n }
 
-// SymmetricDim is N, as gonum's mat.Symmetric has it.
-func (s *Sym) SymmetricDim() int { return s.n }
-
-// Dims is the number of rows and of columns, N both.
+// SymmetricDim, Dims and T make s a mat.Symmetric of gonum.
+func (s *Sym) SymmetricDim() int      { return s.n }
 func (s *Sym) Dims() (rows, cols int) { return s.n, s.n }
-
-// T is the transpose, the matrix itself.
-func (s *Sym) T() mat.Matrix { return s }
+func (s *Sym) T() mat.Matrix          { return s }
 
 // At returns element (i, j).
 func (s *Sym) At(i, j int) float64 {
@@ -129,14 +125,10 @@ func (s *Sym) Row(i int) []float64 {
 
 // Raw is a view of the matrix for BLAS: row-major, upper triangle.
 func (s *Sym) Raw() blas64.Symmetric {
-	if s.n == 0 {
-		return blas64.Symmetric{Uplo: gblas.Upper, Stride: s.stride}
-	}
-	return blas64.Symmetric{Uplo: gblas.Upper, N: s.n, Stride: s.stride, Data: s.data[1:]}
+	return blas64.Symmetric{Uplo: gblas.Upper, N: s.n, Stride: s.stride, Data: s.data[min(1, s.n):]}
 }
 
-// Claim takes over the scratch triangle before it is overwritten. Until the next Claim, claimed returns the
-// same number.
+// Claim takes over the scratch triangle before it is overwritten, and numbers the claims.
 func (s *Sym) Claim() int64 { return s.claims.Add(1) }
 
 // ErrBusy: the scratch triangle is in use.
@@ -147,30 +139,24 @@ var ErrBusy = errors.New(
 // Reserve locks the scratch triangle of k until release is called, or fails at once with ErrBusy. A kernel
 // that is not dense has none, and is not locked.
 func Reserve(k Kernel) (release func(), err error) {
-	s := SymOf(k)
-	switch {
-	case s == nil:
-		return func() {}, nil
-	case !s.users.TryLock():
-		return nil, ErrBusy
-	}
-	return s.users.Unlock, nil
+	return lock(k, (*sync.RWMutex).TryLock, (*sync.RWMutex).Unlock)
 }
 
 // Share is Reserve for readers, who share the triangle.
 func Share(k Kernel) (release func(), err error) {
+	return lock(k, (*sync.RWMutex).TryRLock, (*sync.RWMutex).RUnlock)
+}
+
+func lock(k Kernel, try func(*sync.RWMutex) bool, unlock func(*sync.RWMutex)) (func(), error) {
 	s := SymOf(k)
 	switch {
 	case s == nil:
 		return func() {}, nil
-	case !s.users.TryRLock():
+	case !try(&s.users):
 		return nil, ErrBusy
 	}
-	return s.users.RUnlock, nil
+	return func() { unlock(&s.users) }, nil
 }
-
-// claimed is the number of the last Claim.
-func (s *Sym) claimed() int64 { return s.claims.Load() }
 
 // Scratch is the scratch triangle that shares the array: row-major, lower triangle with its diagonal, a view.
 // Its content belongs to the last Claim.

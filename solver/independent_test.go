@@ -297,6 +297,14 @@ func exactGaussian(k linalg.Kernel, s *solver.Solution) (all []gaussian) {
 	return all
 }
 
+// exactCavities are the cavities of exactGaussian.
+func exactCavities(k linalg.Kernel, s *solver.Solution) (all []loss.Cavity) {
+	for _, e := range exactGaussian(k, s) {
+		all = append(all, e.cavity)
+	}
+	return all
+}
+
 func bigNum(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
 
 // exactG is G in 300 bits.
@@ -382,6 +390,7 @@ func harshKernels() []harsh {
 		}, nil},
 		{"zero", 4, func(i, j int) float64 { return 0 }, nil},
 		{"one site", 1, smooth(x, 1), nil},
+		{"independent", 4, func(i, j int) float64 { return x[i] * x[i] * float64(1-min(1, j-i)) }, nil},
 		{"two sites", 2, smooth(x, 1), nil},
 		{"the same twice", 2, func(i, j int) float64 { return 1 }, nil},
 		{"fifty copies", 4, smooth(x, 1), copies},
@@ -427,7 +436,26 @@ func (h harsh) check(t *testing.T, noise, ratio float64) {
 	for e := range max(h.n, len(h.site)) {
 		p.Y = append(p.Y, math.Sin(float64(7*e+1)))
 	}
-	s := mustConverge(t, p, solver.Settings{})
+	checkExactly(t, p, solver.Settings{})
+}
+
+// TestFixedPoint: problems with several examples a site and other laws are what they say they are, too.
+func TestFixedPoint(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 1))
+	for trial := range 150 {
+		p := smallProblem(rng)
+		if trial%5 == 0 {
+			p.Law = resample.KFold{Folds: 2 + trial%9, N: 100}
+		}
+		t.Run(fmt.Sprintf("%d/m=%d,n=%d", trial, p.Gram.N(), len(p.Y)), func(t *testing.T) {
+			checkExactly(t, p, solver.Settings{Tolerance: 1e-9, Steps: solver.Steps(trial % 2)})
+		})
+	}
+}
+
+func checkExactly(t *testing.T, p solver.Problem, settings solver.Settings) {
+	t.Helper()
+	s := mustConverge(t, p, settings)
 	finite(t, s)
 	if r := s.Stats.Refreshes; r.Exact > 60 {
 		t.Errorf("%d factorisations", r.Exact)

@@ -236,25 +236,6 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestSuits632: the bootstrap of ratio 1, by any sampler of many examples, and
-// nothing that leaves out far more or fewer.
-func TestSuits632(t *testing.T) {
-	for _, c := range []struct {
-		law  resample.CountDistribution
-		want bool
-	}{
-		{resample.Poisson{Ratio: 1}, true}, {resample.Multinomial{Size: 30, N: 30}, true},
-		{resample.Subsample{Size: 632, N: 1000}, true},
-		{resample.Poisson{Ratio: 2}, false}, {resample.Poisson{Ratio: 0.5}, false},
-		{resample.KFold{Folds: 10, N: 50}, false},
-		{resample.Subsample{Size: 1, N: 2}, false},
-	} {
-		if got := solver.Is632Applicable(c.law); got != c.want {
-			t.Errorf("%+v: %v", c.law, got)
-		}
-	}
-}
-
 // TestCombineErrors holds the combination to its definition on targets that
 // repeat, labels among them, pair by pair, with a left-out error from anywhere.
 func TestCombineErrors(t *testing.T) {
@@ -291,6 +272,11 @@ func TestCombineErrors(t *testing.T) {
 			sameNumber(t, "no information", got.NoInformation, shuffled, 1e-11)
 			sameNumber(t, ".632", got.Err632, 0.368*apparent+0.632*c.leftOut, 1e-13)
 			sameNumber(t, ".632+", got.Err632Plus, plus, 1e-11)
+			if none := solver.Combine632(math.NaN(), c.test, c.y, fit, nil); none.Apparent != got.Apparent ||
+				none.NoInformation != got.NoInformation || !math.IsNaN(none.Err632) ||
+				!math.IsNaN(none.Err632Plus) {
+				t.Errorf("without a left-out error: %+v", none)
+			}
 		})
 	}
 }
@@ -313,17 +299,6 @@ func TestNoInformationOfMany(t *testing.T) {
 		if off := math.Abs(got/want - 1); off > 1e-4 || off > 1e-10 && test.Name() == "square" {
 			t.Errorf("%s: %v, pair by pair %v", test.Name(), got, want)
 		}
-	}
-}
-
-// TestNeverLeftOut: with no left-out error there is no combination, and what the fit alone tells stays.
-func TestNeverLeftOut(t *testing.T) {
-	e := solver.Combine632(math.NaN(), loss.SquareTest{}, []float64{0, 2}, []float64{1, 2}, nil)
-	if e.Apparent != 0.5 || e.NoInformation != 1.5 { // of 1, 0 and of 1, 1, 4, 0
-		t.Errorf("apparent %v, no information %v", e.Apparent, e.NoInformation)
-	}
-	if !math.IsNaN(e.Err632) || !math.IsNaN(e.Err632Plus) {
-		t.Errorf(".632 is %v, .632+ is %v", e.Err632, e.Err632Plus)
 	}
 }
 

@@ -19,7 +19,7 @@ const (
 
 var methodNames = [...]string{"adatap", "start", "variational", "meanfield"}
 
-func (m Method) String() string { return nameOf("Method", int(m), methodNames[:]) }
+func (m Method) String() string { return methodNames[m] }
 
 // Settings of a solve. The zero value means the defaults.
 type Settings struct {

@@ -25,15 +25,7 @@ const (
 var statusNames = [...]string{"converged", "sweep limit", "stalled", "numerical failure", "cancelled",
 	"too coarse a rank", "undetermined by rounding"}
 
-func (s Status) String() string { return nameOf("Status", int(s), statusNames[:]) }
-
-// nameOf is the name of value i of a type, or the type and the value if that is none.
-func nameOf(kind string, i int, names []string) string {
-	if i < 0 || i >= len(names) {
-		return fmt.Sprintf("%s(%d)", kind, i)
-	}
-	return names[i]
-}
+func (s Status) String() string { return statusNames[s] }
 
 // Err is nil for Converged and an error that says the status otherwise.
 func (s Status) Err() error {

@@ -23,7 +23,7 @@ const (
 
 var stepsNames = [...]string{"mixed", "exact", "cubic", "woodbury", "paper"}
 
-func (s Steps) String() string { return nameOf("Steps", int(s), stepsNames[:]) }
+func (s Steps) String() string { return stepsNames[s] }
 
 // estimate improves d on a model of diag(G) around the present G.
 type estimate interface {

@@ -49,7 +49,7 @@ type Estimation struct {
 	// and the interval from ErrorLower to ErrorUpper of Options.Level, by nested cross-validation, which
 	// makes the choice of the hyperparameters Spec.Chosen again without each fold (CorrectedFor). Without
 	// exact fits, of Retrain and of CrossValidate with blocks of time it is the left-out error, and the
-	// bounds are NaN.
+	// bounds are NaN; so they are of two groups, whose errors are of one difference.
 	Error, SE, ErrorLower, ErrorUpper float64
 	CorrectedFor                      []string
 	// Measured is what the model of all rows is expected to have on new rows by Spec.Measure: the area under

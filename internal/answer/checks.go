@@ -109,15 +109,17 @@ func FewChecks(set *dataset.Set) report.Checks {
 		return report.Checks{report.FewGroups.Check(effective, "take rows of more groups",
 			"one group has all the weight: nothing is known of others")}
 	case set.Groups != nil && effective < fewGroups:
-		t := distuv.StudentsT{Sigma: 1, Nu: effective - 1}
-		count, held := 1+slices.Max(set.Groups), ""
-		if count == 2 { // both errors are of one difference, doc/accuracy.md
-			held = "; of two groups it holds 7 times in 10"
+		t, count := distuv.StudentsT{Sigma: 1, Nu: effective - 1}, 1+slices.Max(set.Groups)
+		if count == 2 { // doc/accuracy.md
+			return report.Checks{report.FewGroups.Check(effective, "take rows of more groups, three at least",
+				"the rows are in 2 groups: errors by models of the other group are of one difference, "+
+					"which does not tell how it varies, so that they have no interval, and standard errors "+
+					"are rough")}
 		}
 		return report.Checks{report.FewGroups.Check(effective, "take rows of more groups",
-			"the rows are in %d groups, which count like %.2g of equal size: standard errors "+
-				"are rough, and a 95%% interval takes %.2g of them to each side (Student's t), not 2%s",
-			count, effective, t.Quantile(0.975), held)}
+			"the rows are in %d groups, which count like %.2g of equal size: standard errors are rough, and "+
+				"a 95%% interval takes %.2g of them to each side (Student's t), not 2; it holds about 9 "+
+				"times in 10", count, effective, t.Quantile(0.975))}
 	case set.Groups == nil && effective < fewExamples && n >= fewExamples:
 		return report.Checks{report.UnevenWeights.Check(effective, "take more rows, or more equal weights",
 			"errors are rough, and so are their standard errors: the weights make the rows "+

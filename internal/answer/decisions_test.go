@@ -67,6 +67,7 @@ func TestFewChecks(t *testing.T) {
 		{40, numbers, 0, 2, 0, "count like 2 of equal weight"},
 		{40, numbers, 4, 0, 0, "in 4 groups, which count like 4 of equal size: standard errors are rough, " +
 			"and a 95% interval takes 3.2 of them"}, // t of 3 degrees: 3.18
+		{40, numbers, 2, 0, 0, "are of one difference, which does not tell how it varies"},
 	} {
 		s := setOf(c.rows, c.levels)
 		for i := range c.rows {

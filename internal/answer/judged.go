@@ -65,6 +65,9 @@ func (s *Study) Measured(ctx context.Context, seed uint64, level float64) (*repo
 	m, of := s.Measure, x.judged
 	freedom := of.degrees(m.Name == calibration.ByCost || m.Name == calibration.ByLogLoss)
 	lower, upper := m.Interval(of.error, of.se, float64(s.Model.Set.N()), of.units(), level, freedom)
+	if !of.hasInterval() {
+		lower, upper = math.NaN(), math.NaN()
+	}
 	return &report.Measured{By: m.String(), Value: report.Number(m.Value(of.error)),
 		SE: report.Number(of.se), Lower: report.Number(lower), Upper: report.Number(upper)}, nil
 }

@@ -356,10 +356,17 @@ func (x *risk) difference(level float64) *report.Difference {
 	return d
 }
 
-// quoteOf is the quote of a risk, with an interval of a level.
+// hasInterval is false of two groups: each error is of a model of the other group, so that both are of one
+// difference, which does not tell how it varies.
+func (x *risk) hasInterval() bool { return x.of.set.Groups == nil || x.of.each != 2 }
+
+// quoteOf is the quote of a risk, with an interval of a level if it has one.
 func (x *risk) quoteOf(testLoss string, level float64) report.Quote {
 	quote := report.NewQuote(testLoss, report.Number(x.error), &report.Quality{
 		ExampleSE: report.Number(x.se), Effective: x.units()}, nil)
+	if !x.hasInterval() {
+		return quote
+	}
 	share := testLoss == (loss.ZeroOne{}).Name()
 	freedom := x.degrees(!share)
 	lower, upper := calibration.ErrorInterval(x.error, x.se, level, freedom)

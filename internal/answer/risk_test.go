@@ -46,12 +46,13 @@ func tableOf(t *testing.T, n, levels, targets int, seed uint64) *dataset.Set {
 
 // TestRisksOfGivenModels: the error of a model that was given is the one by cross-validation with the same
 // partitions, for every kind of target; its standard error is the one over groups, or at least the one over
-// rows.
+// rows; only two groups have no interval.
 func TestRisksOfGivenModels(t *testing.T) {
 	for name, c := range map[string]struct {
-		n, levels, targets       int
-		loss                     loss.Loss
-		weighted, groups, paired bool
+		n, levels, targets int
+		loss               loss.Loss
+		weighted, paired   bool
+		groups             int // rows of each
 	}{
 		"numbers": {n: 40, loss: loss.Square{Noise: 0.5}},
 		"labels":  {n: 40, levels: 2, loss: loss.Hinge{C: 1}},
@@ -59,7 +60,8 @@ func TestRisksOfGivenModels(t *testing.T) {
 		"pairs":   {n: 60, levels: 3, loss: loss.Hinge{C: 1}, paired: true},
 		"targets": {n: 40, targets: 2, loss: loss.Square{Noise: 0.5}},
 		"weights": {n: 40, loss: loss.Square{Noise: 0.5}, weighted: true},
-		"groups":  {n: 60, loss: loss.EpsInsensitive{C: 1, Epsilon: 0.1}, groups: true},
+		"groups":  {n: 60, loss: loss.EpsInsensitive{C: 1, Epsilon: 0.1}, groups: 4},
+		"two":     {n: 60, loss: loss.Square{Noise: 0.5}, groups: 30},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := tableOf(t, c.n, c.levels, c.targets, 3)
@@ -67,8 +69,8 @@ func TestRisksOfGivenModels(t *testing.T) {
 				if c.weighted {
 					set.Weights = append(set.Weights, 0.5+float64(i%3))
 				}
-				if c.groups {
-					set.Groups = append(set.Groups, i/4)
+				if c.groups > 0 {
+					set.Groups = append(set.Groups, i/c.groups)
 				}
 			}
 			spec := model.NewSpec(set, c.loss)
@@ -87,6 +89,10 @@ func TestRisksOfGivenModels(t *testing.T) {
 						x.plain, want)
 				}
 				se, _ := calibration.StandardError(x.each, set.Weights, set.Groups)
+				q := x.quoteOf(s.Test.Name(), 0.95)
+				if none := name == "two"; none != (q.Lower == nil) || none != (q.Upper == nil) {
+					t.Errorf("interval %d from %v to %v", k, q.Lower, q.Upper)
+				}
 				if own := float64(se); x.se < own {
 					t.Errorf("standard error %d: %v, over rows %v", k, x.se, own)
 				}

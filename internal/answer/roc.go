@@ -118,9 +118,13 @@ func (s *Study) roc(ctx context.Context, seed uint64, level float64) (*report.RO
 		for class, to := range []*report.Shares{&roc.Specificity, &roc.Sensitivity} {
 			x := riskOf(set.Subset(rows[class]), at(each, rows[class]))
 			x.se *= wider
-			q := x.quoteOf(loss.ZeroOne{}.Name(), level)
+			lower, upper := math.NaN(), math.NaN()
+			if x.of.each = left.each; x.hasInterval() {
+				q := x.quoteOf(loss.ZeroOne{}.Name(), level)
+				lower, upper = float64(*q.Lower), float64(*q.Upper)
+			}
 			to.Value, to.SE = append(to.Value, x.error), append(to.SE, x.se)
-			to.Lower, to.Upper = append(to.Lower, float64(*q.Lower)), append(to.Upper, float64(*q.Upper))
+			to.Lower, to.Upper = append(to.Lower, lower), append(to.Upper, upper)
 		}
 	}
 	x, z := []float64{0}, []float64{0}

@@ -48,7 +48,7 @@ func (q *Quality) Check(testError Number) Checks {
 }
 
 // Measured is what the model of all rows is expected to have by the measure of --judge, corrected for a
-// choice of the model on these rows, with an interval.
+// choice of the model on these rows, with an interval, unknown of two groups.
 type Measured struct {
 	By    string `json:"by"`
 	Value Number `json:"value"`
@@ -59,10 +59,14 @@ type Measured struct {
 
 // measured prints the measure of --judge with its interval, nil for the error.
 func (d *document) measured(m *Measured, level float64) {
-	if m != nil {
-		d.line("judged by", "%s: %.3g on new rows (%.3g%% interval %.3g to %.3g)", m.By, m.Value, 100*level,
-			m.Lower, m.Upper)
+	if m == nil {
+		return
 	}
+	within := fmt.Sprintf("standard error %.3g", m.SE)
+	if m.Lower == m.Lower {
+		within = fmt.Sprintf("%.3g%% interval %.3g to %.3g", 100*level, m.Lower, m.Upper)
+	}
+	d.line("judged by", "%s: %.3g on new rows (%s)", m.By, m.Value, within)
 }
 
 // loss is what is less for better models: the measure, or 1 minus the area under the ROC curve.

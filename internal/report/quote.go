@@ -18,8 +18,9 @@ type Quote struct {
 	// RMSE is the root of a mean square error, nil for others, with its standard error.
 	RMSE   *Number `json:"rmse,omitempty"`
 	RMSESE *Number `json:"rmse_se,omitempty"`
-	// Lower and Upper are the interval of the error of the model of all rows, of level Trained.ErrorLevel; of
-	// other errors the one-sided 95% bound of a rate of about 0, or 1, whose standard error tells nothing.
+	// Lower and Upper are the interval of the error of the model of all rows, of level Trained.ErrorLevel,
+	// nil of two groups; of other errors the one-sided 95% bound of a rate of about 0, or 1, whose standard
+	// error tells nothing.
 	Lower *Number `json:"error_lower,omitempty"`
 	Upper *Number `json:"error_upper,omitempty"`
 }

@@ -231,8 +231,11 @@ func (d *document) roc(r *ROC) {
 	var rows [][]string
 	for k, w := range r.Weights {
 		cell := func(s Shares) string {
-			return fmt.Sprintf("%s (%s to %s)", share(Number(s.Value[k])), share(Number(s.Lower[k])),
-				share(Number(s.Upper[k])))
+			value, low, high := share(Number(s.Value[k])), s.Lower[k], s.Upper[k]
+			if low != low { // of two groups
+				return value
+			}
+			return fmt.Sprintf("%s (%s to %s)", value, share(Number(low)), share(Number(high)))
 		}
 		rows = append(rows, []string{fmt.Sprintf("%.3g", w), cell(r.Sensitivity), cell(r.Specificity)})
 	}

@@ -393,6 +393,20 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
+// TestTimesOfSubjects: texts that stand once at each time are doubted, and not if they stand there twice.
+func TestTimesOfSubjects(t *testing.T) {
+	for states, offered := range map[int]bool{12: true, 11: false} {
+		text := "state,year,a,y\n"
+		for i := range 120 {
+			text += fmt.Sprintf("s%d,%d,%d,%d.5\n", i%states, 2000+i/12, i*i%13, i*i*i%17)
+		}
+		s := testutil.Must(readTable(strings.NewReader(text), "f", Options{}))(t)
+		if strings.Contains(told(s), `"state" looks like an identifier`) != offered {
+			t.Errorf("%d states: %+v", states, s.Doubts)
+		}
+	}
+}
+
 // TestOuterSubjects: where patients are groups, the sites of several patients each are doubted, and patients
 // are not where sites are.
 func TestOuterSubjects(t *testing.T) {
@@ -430,6 +444,11 @@ var doubted = []struct {
 	{"x", func(i int) string { return strconv.Itoa(i / 3) }, TimeOrder, false},
 	{"school", func(i int) string { return strconv.Itoa(i * 3 % 8) }, RepeatingIDs, true},
 	{"animal", func(i int) string { return []string{"cat", "dog", "cow"}[i%3] }, RepeatingIDs, false},
+	{"user_id", func(i int) string { return strconv.Itoa(i * 3 % 26) }, RepeatingIDs, true},
+	{"firm", func(i int) string { return strconv.Itoa(1 + i/5) }, RepeatingIDs, true},
+	{"buyer", func(i int) string { return strconv.Itoa(i / 4 * (i / 4)) }, RepeatingIDs, true},
+	{"speed", func(i int) string { return strconv.Itoa(i * i / 60) }, RepeatingIDs, false},
+	{"year", func(i int) string { return strconv.Itoa(2000 + i/4) }, RepeatingIDs, false},
 }
 
 // TestDoubts: columns raise the doubts that they should, and only these.

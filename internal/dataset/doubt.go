@@ -38,13 +38,14 @@ func (t *table) doubt(kind DoubtKind, value int, cure, format string, args ...an
 
 // Names of columns that identify the subjects of rows, and names that may also be of a kind.
 var (
-	subject = regexp.MustCompile(`(?i:(^|[^a-z])(patient|user|site|subj|subject|customer|participant|` +
-		`person|donor|pid|mrn|id)[^a-z]*$)|[a-z]I[dD]$`)
-	unit = regexp.MustCompile(`(?i:(^|[^a-z])(student|case|animal|school|hospital|farm|store|plate)[^a-z]*$)`)
+	subject = regexp.MustCompile(`(?i:(^|[^a-z])(patient|user|site|subj|subject|customer|consumer|` +
+		`participant|person|donor|pid|mrn|id)[^a-z]*$)|[a-z]I[dD]$`)
+	unit = regexp.MustCompile(`(?i:(^|[^a-z])(student|case|animal|school|hospital|farm|store|plate|block|` +
+		`batch|lab|litter|herd|center|centre|clinic|district|county)[^a-z]*$)`)
 )
 
 // subjects number the values of a column by first appearance, row by row, a missing one as -1. They are nil
-// unless all are whole numbers or texts that stand in two rows each or more on average.
+// unless all are whole numbers or texts that stand in 4/3 rows each or more on average.
 func (t *table) subjects(c *column) (of []int, count int) {
 	number := map[float64]int{}
 	for i := range t.rows {
@@ -53,7 +54,7 @@ func (t *table) subjects(c *column) (of []int, count int) {
 		switch {
 		case math.IsNaN(v):
 			k = -1
-		case v != math.Trunc(v) || 2*len(number) > t.rows:
+		case v != math.Trunc(v) || 4*len(number) > 3*t.rows:
 			return nil, 0
 		case !known:
 			k = len(number)
@@ -80,7 +81,8 @@ func (t *table) fixed(c *column, of []int, count int) []float64 {
 }
 
 // isPanel reports whether subjects, at least ten and not fewer than each has rows, have numbers of their own
-// (ages), while their rows differ. Numbers that are monotone in the column, or a code of it, do not count.
+// (ages), while their rows differ. Numbers that change little between neighbours in the order of the column,
+// as its functions do, or a code of it, do not count.
 func (t *table) isPanel(c *column, of []int, count int) bool {
 	if count < fewRows || count*count < t.rows {
 		return false
@@ -95,16 +97,54 @@ func (t *table) isPanel(c *column, of []int, count int) bool {
 			differ = true
 			continue
 		}
-		different := slices.Compact(slices.Sorted(slices.Values(values)))
+		next := slices.DeleteFunc(inOrderOf(names, values), math.IsNaN)
+		different := slices.Compact(slices.Sorted(slices.Values(next)))
 		if d.kind == numbers && 2*len(different) >= min(count, 2*fewRows) &&
 			different[len(different)-1]-different[0] != float64(len(different)-1) {
-			sorted := inOrderOf(names, values)
-			up := slices.IsSorted(sorted)
-			slices.Reverse(sorted)
-			own = own || !up && !slices.IsSorted(sorted)
+			own = own || stat.Correlation(next[1:], next[:len(next)-1], nil) < 0.9
 		}
 	}
 	return own && differ
+}
+
+// areRuns reports whether the rows of each of at least five subjects follow each other. A file in the order
+// of a quantity has such runs, too: sorted numbers with gaps count if at least ten have equally many rows.
+func (t *table) areRuns(c *column, of []int, count int) bool {
+	if count < 5 || len(slices.Compact(slices.Clone(of))) != count {
+		return false
+	}
+	names, rows := t.fixed(c, of, count), make([]int, count)
+	for _, k := range of {
+		rows[max(0, k)]++
+	}
+	up := slices.IsSorted(names)
+	slices.Reverse(names)
+	switch {
+	case c.kind != numbers, !up && !slices.IsSorted(names):
+		return true
+	case slices.Max(names)-slices.Min(names) == float64(count-1):
+		return true
+	}
+	return count >= fewRows && slices.Min(rows) == slices.Max(rows)
+}
+
+// haveTimes reports whether subjects, at least ten texts, stand in at most one row each at every time, and in
+// half of these or more: a column with the name of a time has the times.
+func (t *table) haveTimes(c *column, of []int, count int) bool {
+	for _, d := range t.features {
+		if c.kind != texts || !timeName.MatchString(d.Name) {
+			continue
+		}
+		when, times := t.subjects(d)
+		known := map[[2]int]bool{}
+		for i := range when {
+			known[[2]int{of[i], when[i]}] = true
+		}
+		if times > 1 && len(known) == t.rows && count >= fewRows && 2*t.rows >= count*times {
+			return true
+		}
+	}
+	return false
 }
 
 // inOrderOf are values in ascending order of keys.
@@ -114,14 +154,19 @@ func inOrderOf(keys, values []float64) []float64 {
 	return gather(values, order)
 }
 
-// doubtSubjects doubts features that identify units with several rows each: by their name, since the rows of
-// each of at least five follow each other, or since each has numbers of its own. Where groups are given, it
-// doubts those that are named so and have several groups each.
+// doubtSubjects doubts features that identify units with several rows each: by their name, or since they have
+// rows that follow each other, numbers of their own, or times. Where groups are given, it doubts those that
+// are named so and have several groups each.
 func (t *table) doubtSubjects() {
 	group := t.withRole(asGroup)
 	for _, c := range t.features {
 		of, count := t.subjects(c)
-		named, what := subject.MatchString(c.Name) || count >= 5 && unit.MatchString(c.Name), "rows"
+		named, what := subject.MatchString(c.Name), "rows"
+		if several := 2*count <= t.rows; several {
+			named = named || count >= 5 && unit.MatchString(c.Name)
+		} else if !named {
+			continue
+		}
 		switch {
 		case count < 2:
 			continue
@@ -131,8 +176,9 @@ func (t *table) doubtSubjects() {
 				continue
 			}
 		case named:
-		case count >= 5 && len(slices.Compact(slices.Clone(of))) == count: // one run of each
-		case !t.isPanel(c, of, count):
+		case len(t.features) == 1 || timeName.MatchString(c.Name):
+			continue
+		case !t.areRuns(c, of, count) && !t.isPanel(c, of, count) && !t.haveTimes(c, of, count):
 			continue
 		}
 		t.doubt(RepeatingIDs, t.rows, "take ReadOptions.Groups "+bare(c.Name)+" if new rows are of others",

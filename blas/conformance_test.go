@@ -136,39 +136,37 @@ func farthest(a, b []float64) float64 {
 	return worst
 }
 
-func TestPotrf(t *testing.T) {
+// TestInversion: Potrf, Trtri and Lauum in turn make L, L^-1 and A^-1 of A, and write nothing else; a matrix
+// that is singular is refused with the place.
+func TestInversion(t *testing.T) {
 	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
 		stored, full := definite(n, lda, uplo, rand.New(rand.NewPCG(1, uint64(n))))
+		identity, inverse := make([]float64, n*n), make([]float64, n*n)
+		for i := range n {
+			identity[i*n+i] = 1
+		}
+		near := func(what string, got, want []float64) {
+			if e := farthest(got, want); e > tol {
+				t.Errorf("%s is off by %g", what, e)
+			}
+		}
 		if minor := b.Potrf(uplo, n, stored, lda); minor != 0 {
 			t.Fatalf("minor %d refused", minor)
 		}
 		l := lower(stored, n, lda, uplo)
-		if e := farthest(product(l, l, n, false, true), full); e > tol {
-			t.Errorf("L L' is off by %g", e)
-		}
-		checkOutside(t, stored, n, lda, uplo)
-	})
-}
-
-func TestPotrfRefusesSingular(t *testing.T) {
-	for _, b := range backends() {
-		n := 2 * leaf
-		full := make([]float64, n*n) // rank zero after the first row
-		full[0] = 1
-		if minor := b.Potrf(blas.Lower, n, full, n); minor != 2 {
-			t.Errorf("%s: minor %d named, want 2", b.Name(), minor)
-		}
-	}
-}
-
-func TestTrtri(t *testing.T) {
-	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
-		stored, _ := definite(n, lda, uplo, rand.New(rand.NewPCG(3, uint64(n))))
-		l := lower(stored, n, lda, uplo)
+		near("L L'", product(l, l, n, false, true), full)
 		if zero := b.Trtri(uplo, n, stored, lda); zero != 0 {
 			t.Fatalf("zero %d named", zero)
 		}
-		checkIdentity(t, product(lower(stored, n, lda, uplo), l, n, false, false), n)
+		near("L^-1 L", product(lower(stored, n, lda, uplo), l, n, false, false), identity)
+		b.Lauum(uplo, n, stored, lda)
+		half := lower(stored, n, lda, uplo)
+		for i := range n {
+			for j := range i + 1 {
+				inverse[i*n+j], inverse[j*n+i] = half[i*n+j], half[i*n+j]
+			}
+		}
+		near("A^-1 A", product(inverse, full, n, false, false), identity)
 		checkOutside(t, stored, n, lda, uplo)
 		if n > 0 {
 			stored[(n-1)*lda+n-1] = 0
@@ -177,34 +175,14 @@ func TestTrtri(t *testing.T) {
 			}
 		}
 	})
-}
-
-func checkIdentity(t *testing.T, a []float64, n int) {
-	t.Helper()
-	for i := 0; i < n; i++ {
-		a[i*n+i]--
-	}
-	if e := farthest(a, make([]float64, n*n)); e > tol {
-		t.Errorf("off the identity by %g", e)
-	}
-}
-
-func TestInverseOfCholesky(t *testing.T) {
-	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
-		stored, full := definite(n, lda, uplo, rand.New(rand.NewPCG(4, uint64(n))))
-		b.Potrf(uplo, n, stored, lda)
-		b.Trtri(uplo, n, stored, lda)
-		b.Lauum(uplo, n, stored, lda)
-		half := lower(stored, n, lda, uplo)
-		inverse := make([]float64, n*n)
-		for i := 0; i < n; i++ {
-			for j := 0; j <= i; j++ {
-				inverse[i*n+j], inverse[j*n+i] = half[i*n+j], half[i*n+j]
-			}
+	for _, b := range backends() {
+		n := 2 * leaf
+		full := make([]float64, n*n) // rank zero after the first row
+		full[0] = 1
+		if minor := b.Potrf(blas.Lower, n, full, n); minor != 2 {
+			t.Errorf("%s: minor %d named, want 2", b.Name(), minor)
 		}
-		checkIdentity(t, product(inverse, full, n, false, false), n)
-		checkOutside(t, stored, n, lda, uplo)
-	})
+	}
 }
 
 // Eigenvalues are compared through what does not need them: trace and sum of

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -634,4 +636,82 @@ func told(s *Set) string {
 		all = append(all, d.Text+": "+d.Cure)
 	}
 	return strings.Join(all, "; ")
+}
+
+// TestQuantities: numbers with units, of money or time, and codes that hold numbers, which are none.
+func TestQuantities(t *testing.T) {
+	for texts, want := range map[string]bool{
+		"1.3 kg|2 kg|5 kg": true, "28.7mm|3mm|4mm": true, "28.7°C|-3°C|4°C": true, "2kg|350g|400g": true,
+		"1.2 bar|350 mbar|1 bar": true, "9 kg|0 kg|4 kg": true, "3 m/s^2|4 m/s^2|5 m/s^2": true,
+		"01:20|2:33|0:50": true, "1:20:33|0:59|1:00": true, "3:45 pm|4:00 am|5:15 PM": true,
+		"1h 30m|2h 15m|0h 5m": true, "1h30m|2h15m|1h05m": true, "5'11\"|6'0\"|5'4\"": true,
+		"5 ft 11 in|6 ft 0 in|5 ft 4 in": true, "USD 286|USD 25|USD 3.10": true, "USD286|USD25|USD3": true,
+		"pH 7.4|pH 6|pH 5": true, "€1.5M|€300K|€0": true, "36 months|60 months|1 year": true,
+		"R$ 5|R$ 6|R$ 7": true, "5 square feet|6 square feet|9 square feet": true, "5,3 kg|2,1 kg|3 kg": true,
+		"9.5 kg|−3 kg|4 kg": true, "７.５ kg|３ kg|９ kg": true,
+		"1 kg|2 kg": false, "k1|k2|k3": false, "s0|s1|s2": false, "1st|2nd|3rd": false, "3a|3b|4a": false,
+		"2020Q1|2020Q2|2020Q3": false, "v1.2|v1.3|v2.0": false, "room 5|room 6|room 7": false,
+		"10-19|20-29|30-39": false, "1/2|3/4|5/6": false, "SW1A 1AA|SW1A 2AB|EC1 3AA": false,
+		"1234 AB|2345 CD|3456 XY": false, "SKU 12|SKU 13|SKU 14": false, "3:1|2:0|0:0": false,
+		"2XL|3XL|L": false, "A12|B13|C14": false, "12a|13b|14c": false, "x|y|z": false,
+	} {
+		if got := quantities(strings.Split(texts, "|")); got != want {
+			t.Errorf("%s: %v", texts, got)
+		}
+	}
+	if !allMatch(number, []string{"９.５６", "−5.3", "₹5", "5 000"}) {
+		t.Error("numbers of other scripts")
+	}
+}
+
+// TestEncoding: an encoding goes through JSON as it is: texts, missing cells, left-out columns, row names and
+// labels; arrays, sparse lines from 0 and 1, sparse sets.
+func TestEncoding(t *testing.T) {
+	for _, c := range []struct {
+		name, train string
+		opt         Options
+	}{
+		{"t.csv", ",size,kind,two,none,note,y\na,1,red,u,,x,no\nb,2,blue,v,,y,yes\nc,?,red,v,,z,no\n",
+			Options{Missing: MissingIndicator, Drop: []string{"note"}, Target: "y"}},
+		{"c.csv", "code,size,y\n1,1,red\n2,2,green\n1,4,blue\n03,5,red\n",
+			Options{Categorical: []string{"code"}, Positive: "red"}},
+		{"l.csv", "1,2,1\n3,4,2\n5,7,3.0\n", Options{NoHeader: true, Positive: "3"}},
+		{"d.svm", "1 1:0.5 3:2\n2 2:1\n1 3:-1\n", Options{}},
+		{"z.svm", "1 0:2 1:0.5\n2 1:1\n1 0:-1\n", Options{Positive: "1"}},
+		{"s.svm", "1 1:0.5 3000:2\n2 2:1\n1 3:-1\n", Options{}},
+	} {
+		set := testutil.Must(Load(write(t, c.name, []byte(c.train)), c.opt))(t)
+		var e Encoding
+		err := json.Unmarshal(testutil.Must(json.Marshal(set.Encoding()))(t), &e)
+		if err != nil || !reflect.DeepEqual(&e, set.Encoding()) || e.Check() != nil {
+			t.Errorf("%s: %v\n%+v\n%+v", c.name, err, e, set.Encoding())
+		}
+	}
+}
+
+// TestEncodingCheck: encodings that do not fit together are refused.
+func TestEncodingCheck(t *testing.T) {
+	set := testutil.Must(readTable(strings.NewReader("a,t,y\n1,u,no\n2,v,yes\n3,w,no\n"), "t", Options{}))(t)
+	if err := set.Encoding().Check(); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(e *Encoding){
+		"no target":     func(e *Encoding) { e.Targets = nil },
+		"two classes":   func(e *Encoding) { e.Targets = append(e.Targets, Column{Name: "z"}) },
+		"no features":   func(e *Encoding) { e.Features = 0 },
+		"too many":      func(e *Encoding) { e.Features = 9 },
+		"means":         func(e *Encoding) { e.Means = e.Means[1:] },
+		"order":         func(e *Encoding) { e.Columns[1].Levels = []string{"v", "u", "w"} },
+		"twice":         func(e *Encoding) { e.Columns[1].Name = "a" },
+		"the target":    func(e *Encoding) { e.Columns[1].Name = "y" },
+		"one label":     func(e *Encoding) { e.Targets[0].Levels = []string{"no", "no"} },
+		"text as label": func(e *Encoding) { e.Targets[0].Texts = false },
+		"missing":       func(e *Encoding) { e.Missing = "guess" },
+		"index":         func(e *Encoding) { e.FirstIndex = 2 },
+	} {
+		e := set.Encoding()
+		e.Columns = append([]encodedColumn(nil), e.Columns...)
+		spoil(e)
+		t.Run(name, func(t *testing.T) { wantError(t, e.Check()) })
+	}
 }

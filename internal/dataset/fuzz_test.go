@@ -102,78 +102,42 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-func FuzzLIBSVM(f *testing.F) {
-	for _, seed := range []string{
-		"+1 1:0.5 3:2\n-1 2:1\n", "1 qid:3 1:1 # c\n2\n", "1 0:1\n", "1 2:1 1:1\n", "1:1\n2:2\n",
-		"1 524288:1\n1 1:1\n", "1 999999999999:1\n", "\n\n", "1 1:\n", "x 1:1\n", "1 1:1:1\n",
-		"\ufeff1 1:2\n2 1:3",
-	} {
-		f.Add([]byte(seed))
-	}
-	train := small()
-	f.Fuzz(func(t *testing.T, data []byte) {
-		opt := Options{MaxBytes: fuzzLimit}
-		s, err := readLIBSVM(bytes.NewReader(data), "fuzz", opt)
-		requireSound(t, s, err, nil)
-		in, err := readInputs(bytes.NewReader(data), libsvmFormat, "fuzz", train.Encoding(), opt)
-		requireSound(t, in, err, train)
-		requireSoundSparse(t, data)
-	})
-}
-
-func FuzzNPY(f *testing.F) {
-	four := bytesOf("<f8", 1, 2, 3, 4)
-	for _, seed := range [][]byte{
-		npyFile(1, "<f8", "False", "(2, 2)", four), npyFile(2, ">f4", "True", "(2, 4)", four),
-		npyFile(3, "<f8", "False", "(4, 1)", four), npyFile(1, "<f8", "False", "(9999999999, 9999999999)",
-			four),
-		npyRaw(1, "", nil), npyRaw(1, "'descr''fortran_order''shape'", nil), npyRaw(2, "}{'shape':(", nil),
-		nil,
-	} {
-		f.Add(seed)
-	}
-	train := small()
-	f.Fuzz(func(t *testing.T, data []byte) {
-		opt := Options{MaxBytes: fuzzLimit}
-		s, err := readNPY(bytes.NewReader(data), "fuzz", opt)
-		requireSound(t, s, err, nil)
-		in, err := readInputs(bytes.NewReader(data), npyFormat, "fuzz", train.Encoding(), opt)
-		requireSound(t, in, err, train)
-	})
-}
-
-// fuzzFile reads anything as a file with an extension: a training set, and new inputs for small.
-func fuzzFile(f *testing.F, name string) {
-	path, train := filepath.Join(f.TempDir(), name), small()
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
+// FuzzFiles reads anything as a file of the other formats: a training set, and new inputs for small.
+func FuzzFiles(f *testing.F) {
+	four, names := bytesOf("<f8", 1, 2, 3, 4), []string{"f.svm", "f.npy", "f.npz", "f.parquet"}
+	x, y := npyFile(1, "<f8", "False", "(2, 2)", four), npyFile(1, "<f4", "False", "(2,)", four[:8])
+	for kind, seeds := range [][][]byte{{
+		[]byte("+1 1:0.5 3:2\n-1 2:1\n"), []byte("1 qid:3 1:1 # c\n2\n"), []byte("1 0:1\n"),
+		[]byte("1 2:1 1:1\n"), []byte("1:1\n2:2\n"), []byte("1 524288:1\n1 1:1\n"),
+		[]byte("1 999999999999:1\n"), []byte("\n\n"), []byte("1 1:\n"), []byte("x 1:1\n"),
+		[]byte("1 1:1:1\n"), []byte("\ufeff1 1:2\n2 1:3"),
+	}, {
+		x, npyFile(2, ">f4", "True", "(2, 4)", four), npyFile(3, "<f8", "False", "(4, 1)", four),
+		npyFile(1, "<f8", "False", "(9999999999, 9999999999)", four), npyRaw(1, "", nil),
+		npyRaw(1, "'descr''fortran_order''shape'", nil), npyRaw(2, "}{'shape':(", nil), nil,
+	}, {
+		npz(map[string][]byte{"X": x, "y": y}), npz(map[string][]byte{"x": x}), npz(nil), nil,
+		npz(map[string][]byte{"X": npyFile(1, "<f8", "True", "(99999999, 2)", nil)}),
+	}, {
+		parquetFile(f, houses(3)), parquetFile(f, houses(50)), []byte("PAR1\x15\x00PAR1"),
+		[]byte("PAR1\xf8\xffPAR1"), // a footer of 4 GiB
+	}} {
+		for _, seed := range seeds {
+			f.Add(byte(kind), seed)
 		}
-		opt := Options{MaxBytes: fuzzLimit}
+	}
+	folder, train := f.TempDir(), small()
+	f.Fuzz(func(t *testing.T, kind byte, data []byte) {
+		path, opt := filepath.Join(folder, names[kind%4]), Options{MaxBytes: fuzzLimit}
+		testutil.Check(t, os.WriteFile(path, data, 0o644))
 		s, err := Load(path, opt)
 		requireSound(t, s, err, nil)
 		in, err := train.Encoding().LoadInputs(path, opt)
 		requireSound(t, in, err, train)
+		if kind%4 == 0 {
+			requireSoundSparse(t, data)
+		}
 	})
-}
-
-func FuzzNPZ(f *testing.F) {
-	x := npyFile(1, "<f8", "False", "(2, 2)", bytesOf("<f8", 1, 2, 3, 4))
-	y := npyFile(1, "<f4", "False", "(2,)", bytesOf("<f4", 1, 2))
-	for _, seed := range [][]byte{npz(map[string][]byte{"X": x, "y": y}), npz(map[string][]byte{"x": x}),
-		npz(map[string][]byte{"X": npyFile(1, "<f8", "True", "(99999999, 2)", nil)}), npz(nil), nil} {
-		f.Add(seed)
-	}
-	fuzzFile(f, "fuzz.npz")
-}
-
-func FuzzParquet(f *testing.F) {
-	for _, rows := range [][]house{houses(3), houses(50)} {
-		f.Add(parquetFile(f, rows))
-	}
-	f.Add([]byte("PAR1\x15\x00PAR1"))
-	f.Add([]byte("PAR1\xf8\xffPAR1")) // a footer of 4 GiB
-	fuzzFile(f, "fuzz.parquet")
 }
 
 // requireSoundSparse keeps the lines of a sparse file sparse: the matrix must be one, within the limit.

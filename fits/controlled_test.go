@@ -158,20 +158,6 @@ func bagged(m *model.Model, fits, weights [][]float64, test loss.Test) (value, s
 	return without[0], math.Max(se, math.Sqrt(spread)/float64(len(m.Y)))
 }
 
-// TestTwoTests: estimates under one test loss do not depend on what others are asked for.
-func TestTwoTests(t *testing.T) {
-	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
-	s := solve(t, m, law, 1e-6)
-	tests := []loss.Test{loss.ZeroOne{}, loss.SquareTest{}}
-	both := refine(t, m, s, law, by(60, tests...))
-	for k, test := range tests {
-		alone := refine(t, m, s, law, by(60, test)).Tests[0]
-		if !reflect.DeepEqual(both.Tests[k], alone) {
-			t.Errorf("%s: %+v beside another, %+v alone", test.Name(), both.Tests[k], alone)
-		}
-	}
-}
-
 // TestControlledNewInputs: a point of the data given as a new input has the estimates of its site.
 // Single precision in the fits leaves 1e-5 of what varies.
 func TestControlledNewInputs(t *testing.T) {

@@ -315,17 +315,41 @@ func bruteMoments(x []float64) (mean, meanSE, variance, varianceSE float64) {
 		math.Sqrt((2*n*variance*variance + (n-1)*k4) / (n * (n + 1)))
 }
 
-// 300 examples make training matrices that BLAS works on in blocks.
+// 300 examples make training matrices that BLAS works on in blocks. A slow fit holds up neither the order nor
+// the other workers; BLAS has one thread meanwhile.
 func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
 	p, learner := regression(300, 3)
 	var want string
+	threads := blas.Bound().Threads()
 	for _, workers := range []int{1, 2, 5} {
 		next, finished := 0, 0
 		s := fits.Settings{Resamples: 101, Workers: workers, Tests: bothTests,
-			OnFit:    func(r int, _, _ []float64) { next = checkNext(t, r, next) },
-			Progress: func(done, total int) { finished = done; _ = total },
+			OnFit: func(r int, _, _ []float64) {
+				if r != next {
+					t.Errorf("resample %d came when %d was due", r, next)
+				}
+				next++
+			},
+			Progress: func(done, _ int) { finished = done },
 		}
-		r := run(t, p, learner.trainers(p), s)
+		trainers := learner.trainers(p)
+		work := trainers.New
+		trainers.New = func() (fits.Worker, error) {
+			worker, err := work()
+			return func(ctx context.Context, all []fits.Fit) {
+				if now := blas.Bound().Threads(); now != 1 && blas.Bound().Name() == blas.OpenBLAS {
+					t.Errorf("%d BLAS threads during a fit", now)
+				}
+				if workers > 1 && all[0].Weight[0] == 0 {
+					time.Sleep(2 * time.Millisecond)
+				}
+				worker(ctx, all)
+			}, err
+		}
+		r := run(t, p, trainers, s)
+		if after := blas.Bound().Threads(); after != threads {
+			t.Errorf("%d BLAS threads before, %d after", threads, after)
+		}
 		if r.Status != fits.Complete || r.Resamples != 101 || finished != 101 || r.Stats.Workers != workers {
 			t.Errorf("%d workers: %v after %d resamples, %d reported, by %d workers", workers, r.Status,
 				r.Resamples, finished, r.Stats.Workers)
@@ -336,30 +360,6 @@ func TestAnswerDoesNotDependOnWorkers(t *testing.T) {
 		if got := text(r); got != want {
 			t.Errorf("%d workers: the answer differs:\n%s\n%s", workers, got, want)
 		}
-	}
-}
-
-func checkNext(t *testing.T, b, next int) int {
-	if b != next {
-		t.Errorf("resample %d came when %d was due", b, next)
-	}
-	return b + 1
-}
-
-// A slow fit must hold up neither the order nor the other workers for ever.
-func TestSlowFitKeepsOrder(t *testing.T) {
-	p, _ := regression(6, 0)
-	uneven := trainerFunc(func(weight, target, f []float64) error {
-		if weight[0] == 0 {
-			time.Sleep(2 * time.Millisecond)
-		}
-		return shrunkMean{}.fit(weight, target, f)
-	})
-	s := fits.Settings{Resamples: 80, Tests: bothTests, Workers: 1}
-	want := text(run(t, p, constant(shrunkMean{}), s))
-	s.Workers = 5
-	if got := text(run(t, p, constant(uneven), s)); got != want {
-		t.Errorf("uneven fits change the answer:\n%s\n%s", got, want)
 	}
 }
 
@@ -488,20 +488,6 @@ func TestMomentsSurviveALargeMean(t *testing.T) {
 	_, _, variance, varianceSE := bruteMoments(values)
 	if !near(r.Variance[0], variance, 1e-6) || !near(r.VarianceSE[0], varianceSE, 1e-6) {
 		t.Errorf("variance %v +- %v, want %v +- %v", r.Variance[0], r.VarianceSE[0], variance, varianceSE)
-	}
-}
-
-func TestBLASThreadsAreSingleAndRestored(t *testing.T) {
-	before := blas.Bound().Threads()
-	p, _ := regression(5, 0)
-	run(t, p, constant(trainerFunc(func(weight, target, f []float64) error {
-		if blas.Bound().Name() == "openblas" && blas.Bound().Threads() != 1 {
-			t.Errorf("%d BLAS threads during a fit", blas.Bound().Threads())
-		}
-		return shrunkMean{}.fit(weight, target, f)
-	})), fits.Settings{Resamples: 5})
-	if after := blas.Bound().Threads(); after != before {
-		t.Errorf("%d BLAS threads before, %d after", before, after)
 	}
 }
 

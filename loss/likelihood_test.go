@@ -1,7 +1,6 @@
 package loss
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -28,21 +27,6 @@ func (l noiseLikelihood) TiltedMoments(c, h float64, y, k []float64) (logZ, mean
 }
 func (l noiseLikelihood) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return newSmoothSite(y, law, posteriorMean(l)), nil
-}
-
-// TestNormalLikelihood: with Gaussian noise the posterior mean is the minimiser,
-// so that quadrature over f and over h gives the closed form (T9).
-func TestNormalLikelihood(t *testing.T) {
-	law := resample.Poisson{Ratio: 0.8}
-	for _, noise := range []float64{0.01, 1, 50} {
-		for _, y := range [][]float64{{0.7}, {0.7, -2}} {
-			for _, cav := range []Cavity{{2, 0.4, 0.5}, {0.05, -4, 9}, {70, 0.7, 1e-3}} {
-				want := mustSite(t, noise, y, law).Moments(cav)
-				compare(t, fmt.Sprint("normal ", noise, y, cav), noiseLikelihood{Square{noise}}, y, law, cav,
-					want, 1e-9)
-			}
-		}
-	}
 }
 
 // likelihoods with targets they take.
@@ -334,24 +318,3 @@ func TestRowTable(t *testing.T) {
 }
 
 func logUniform(rng *rand.Rand, lo, hi float64) float64 { return lo * math.Pow(hi/lo, rng.Float64()) }
-
-// TestFewShareNothing: sites of few alike, or of losses without tables, are left alone.
-func TestFewShareNothing(t *testing.T) {
-	var sites []Site
-	for i := range minAlike {
-		y := []float64{1}
-		if i == 0 {
-			y = []float64{1, 1}
-		}
-		for _, l := range []Loss{Logistic{C: 1}, FromSmooth(logCosh{1})} {
-			s := testutil.Must(l.Site(y, resample.Poisson{Ratio: 1}))(t)
-			sites = append(sites, s)
-		}
-	}
-	Share(sites)
-	for _, s := range sites {
-		if s.(*smoothSite).table != nil {
-			t.Fatalf("targets %v have a table", s.(*smoothSite).targets)
-		}
-	}
-}

@@ -75,20 +75,6 @@ func TestResponsesDigits(t *testing.T) {
 	}
 }
 
-// TestPointCavity: without cavity variance the law is atoms, one per count.
-func TestPointCavity(t *testing.T) {
-	site := mustSite(t, 0.5, []float64{1}, resample.Poisson{Ratio: 1})
-	law := site.Distribution(Cavity{2, -1, 0})
-	if len(law.atoms) != len(site.counts.P) {
-		t.Fatalf("%d atoms", len(law.atoms))
-	}
-	for k, at := range law.atoms {
-		relative(t, "atom", at, (-2+2*float64(k))/(2+2*float64(k)), 1e-14)
-		relative(t, "mass", law.Prob(at, math.Nextafter(at, 2)), site.counts.P[k], 1e-14)
-	}
-	relative(t, "median", law.Quantile(0.5), law.atoms[1], 0)
-}
-
 func TestTarget(t *testing.T) {
 	site := mustSite(t, 1, []float64{1, 2, 6}, resample.Poisson{Ratio: 1})
 	mean, variance := site.Target()

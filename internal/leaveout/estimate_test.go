@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -186,31 +185,6 @@ func TestNothingHoldsTheBias(t *testing.T) {
 	}
 }
 
-// TestRecall counts recall and precision of the label +1 by hand.
-func TestRecall(t *testing.T) {
-	k, y := embedded(t, "crabs", 1)
-	p := Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y, Bias: true}}
-	for _, s := range All() {
-		r := run(t, p, s)
-		var hits, misses, alarms float64
-		for i, loss := range r.Loss {
-			wrong := loss == 1
-			switch {
-			case y[i] > 0 && wrong:
-				misses++
-			case y[i] > 0:
-				hits++
-			case wrong:
-				alarms++
-			}
-		}
-		if r.Recall != hits/(hits+misses) || r.Precision != hits/(hits+alarms) ||
-			float64(r.Errors) != misses+alarms {
-			t.Errorf("%v: %+v", s, r)
-		}
-	}
-}
-
 func TestCancel(t *testing.T) {
 	k, y := embedded(t, "crabs", 1)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -251,23 +225,6 @@ func TestInexact(t *testing.T) {
 	e.retrain(context.Background(), []int{1}) // the trainer has no solution to start from
 	if r := e.finish(); r.Status != Inexact {
 		t.Errorf("%v", r.Status)
-	}
-}
-
-func TestBadInput(t *testing.T) {
-	k, y := embedded(t, "crabs", 1)
-	good := Problem{Kernel: rows(t, k), C: 1, Set: train.Set{Y: y}}
-	for want, f := range map[string]func(p *Problem, s *Settings){
-		"199 targets":    func(p *Problem, _ *Settings) { p.Y = y[1:] },
-		"rho must":       func(_ *Problem, s *Settings) { s.Rho = -1 },
-		"tolerance must": func(_ *Problem, s *Settings) { s.Tolerance = math.NaN() },
-	} {
-		p, s := good, Settings{}
-		f(&p, &s)
-		if _, err := Estimate(context.Background(), p, s); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one about %q", err, want)
-		}
 	}
 }
 

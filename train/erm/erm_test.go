@@ -14,7 +14,6 @@ import (
 	"bootbench/loss"
 	"bootbench/train"
 	"bootbench/train/erm"
-	"bootbench/train/gp"
 )
 
 // TestSubgradients holds answers to the definition of the optimum, by the loss's values alone: f = K a,
@@ -62,25 +61,6 @@ func checkOptimal(t *testing.T, k *linalg.Sym, l erm.Loss, p train.Set, r *erm.R
 				t.Fatalf("site %d: f = %v, a = %v: L rises by %v over %v, %g too little",
 					i, f, r.Weight[i], rise, e, short)
 			}
-		}
-	}
-}
-
-// TestSquare: square loss is Gaussian-process regression, also with several
-// examples of different targets on a site and on a singular K.
-func TestSquare(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for range 20 {
-		k, p := small(rng, 12, 30, 0)
-		for i := range p.Y {
-			p.Y[i] += rng.NormFloat64()
-		}
-		fit := testutil.Must(testutil.Must(gp.NewTrainer(k, 0.3))(t).Train(p))(t)
-		r := mustTrain(t, k, loss.Square{Noise: 0.3}, p, train.Settings{})
-		near(t, "f", r.F, fit.F, 1e-12)
-		near(t, "a", r.Weight, fit.Weight, 1e-11)
-		if r.Steps > 1 {
-			t.Errorf("%d Newton steps for a linear problem", r.Steps)
 		}
 	}
 }
@@ -253,12 +233,6 @@ func TestLowRank(t *testing.T) {
 	}
 }
 
-func identity(n int) *linalg.Sym {
-	k := linalg.ZeroSym(n)
-	k.AddDiag(1)
-	return k
-}
-
 // TestNoVariance: where K_ii = 0 the predictor is 0, and its losses count.
 func TestNoVariance(t *testing.T) {
 	k := linalg.ZeroSym(2)
@@ -292,18 +266,6 @@ func TestStatus(t *testing.T) {
 				t.Errorf("%v in the answer", v)
 			}
 		}
-	}
-}
-
-// TestRefusals: a kernel with a negative diagonal, and no loss.
-func TestRefusals(t *testing.T) {
-	negative := identity(2)
-	negative.Set(1, 1, -1)
-	if _, err := erm.NewTrainer(negative, loss.Hinge{C: 1}); err == nil {
-		t.Error("a kernel with a negative diagonal passes")
-	}
-	if _, err := erm.NewTrainer(identity(1), nil); err == nil {
-		t.Error("no loss passes")
 	}
 }
 

@@ -31,12 +31,14 @@ type problem struct {
 // loadData reads DATA, and records its digest for a journal. merge looks for files at their old place, or at
 // the same relative path.
 func (a *app) loadData(o *options, path string) *dataset.Set {
-	decides := func(name string) bool { return name != "unseen" && o.Given(name) }
 	kept := a.options.journal != "" || a.tasks.merging
-	if asked := slices.IndexFunc(dataNames, decides); asked >= 0 && slices.Contains(dataset.Names(), path) {
-		refuse("--%s: the embedded set %s is as it is; datasets --export %[2]s FILE writes it to a file",
-			dataNames[asked], path)
-	} else if path == "-" && kept {
+	for _, name := range flagLists["data"] {
+		if name != "unseen" && o.Given(name) && slices.Contains(dataset.Names(), path) {
+			refuse("--%s: the embedded set %s is as it is; datasets --export %[2]s FILE writes it to a file",
+				name, path)
+		}
+	}
+	if path == "-" && kept {
 		refuse("standard input cannot be read again, which --journal needs: save it as a file")
 	}
 	if o.maxMemory > 0 {
@@ -162,7 +164,7 @@ func addOrigin(a *app, study *answer.Study, p *problem) {
 		study.Others, s.Sample, s.RowsTotal = p.others, s.N, s.N+p.others.N()
 	}
 	s.Preset, s.ChosenBy = p.source, p.choice.by
-	s.Reading = p.flags.Settings(func(name string) bool { return slices.Contains(dataNames, name) })
+	s.Reading = p.flags.Settings(func(name string) bool { return slices.Contains(flagLists["data"], name) })
 	switch {
 	case a.tasks.merging && a.tasks.Head.Chosen != "":
 		s.ChosenBy, s.CommandLine = a.tasks.Head.Chosen, a.tasks.Head.String()

@@ -25,11 +25,10 @@ import (
 	"bootbench/train"
 )
 
-// command is a command of the program. Its page of help is help/NAME.txt.
+// command is a command of the program. Its page of help is help/NAME.txt, its flags are in help/names.txt.
 type command struct {
 	name     string
 	group    string            // in help; "": "main"
-	takes    []string          // flags of options.declare
 	second   string            // the flag that a second argument stands for; "": none
 	defaults map[string]string // defaults that differ from other commands'
 	losses   []string          // losses that it trains; nil: all
@@ -61,61 +60,31 @@ func describe(cmd *cobra.Command, name string) *cobra.Command {
 	return cmd
 }
 
-// allCommands are the commands about DATA, and auxiliary ones.
-func allCommands() []*command {
-	const points = ", points.csv"
-	return []*command{
-		{name: "compare", run: runCompare, out: ", compare.csv",
-			takes: slices.Concat(problemNames, solveNames, shardNames, []string{"ratio/list", "scheme",
-				"folds", "sizes", "long", "resamples", "seed", "workers", "models"}),
-			defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)}},
-		{name: "estimate", run: runEstimate, out: points, second: "out",
-			takes: slices.Concat(theoryNames, designNames, choiceNames, []string{"ratio", "scheme/weights",
-				"no-points", "quantiles", "verbose", "multiclass", "method/estimate", "judge"})},
-		{name: "curve", run: runCurve, out: ", curve.csv",
-			takes: slices.Concat(theoryNames, designNames, choiceNames, []string{"ratio/list", "no-points",
-				"scheme", "verbose"}),
-			defaults: map[string]string{"ratio": "0.1:5:20"}},
-		{name: "predict", run: runPredict, out: points, second: "test",
-			takes: slices.Concat(theoryNames, designNames, []string{"test", "model/predict", "multiclass",
-				"chosen", "judge", "ratio", "interval", "level", "sets", "residuals", "quantiles",
-				"covariance", "csv", "unseen", "no-points", "verbose", "scheme/weights"})},
-		{name: "retrain", run: runRetrain, out: points,
-			takes: slices.Concat(problemNames, shardNames, designNames, []string{"ratio", "scheme/weights",
-				"folds", "resamples", "seed", "workers", "method/retrain", "test-loss", "no-points",
-				"replicates", "sample"})},
-		{name: "cv", run: runCV, out: points,
-			takes: slices.Concat(problemNames, shardNames, []string{"folds/cv", "repeats", "groups", "strata",
-				"fold-column", "blocks/cv", "permutations", "nested", "refit-preprocessing", "seed",
-				"workers", "method/retrain", "test-loss", "metrics", "no-points", "csv", "multiclass",
-				"sample", "chosen", "level", "judge", "roc"})},
-		{name: "rows", run: runRows, out: ", rows.csv",
-			takes: without("metrics", theoryNames, []string{"ratio", "csv", "scheme"})},
-		{name: "columns", run: runColumns, out: ", columns.csv",
-			takes: slices.Concat(problemNames, choiceNames, []string{"groups", "multiclass", "sample", "seed",
-				"test-loss", "csv", "judge"})},
-		{name: "loo", run: runLOO, losses: []string{"hard", "hinge", "square"},
-			takes: without("epsilon", problemNames, choiceNames, []string{"method/loo", "sample", "csv"})},
-		{name: "grid", run: runGrid, out: ", grid.csv",
-			takes: slices.Concat(theoryNames, []string{"over/grid", "by", "ratio", "scheme", "groups",
-				"level", "verbose"}),
-			defaults: map[string]string{"by": tune.LeftOut.String()}},
-		{name: "tune", run: runTune,
-			takes: slices.Concat(problemNames, solveNames, shardNames, []string{"sample", "over/tune", "ard",
-				"by", "model/train", "refine", "seed", "accuracy", "metrics", "ratio", "scheme", "folds",
-				"tune-rows", "test-loss", "groups", "verbose", "level", "nested/error", "judge"})},
-		{name: "train", run: runTrain, losses: append(loss.Names(), perceptronLoss),
-			takes: slices.Concat(problemNames, choiceNames, []string{"model/train", "format", "tol/train",
-				"tune-rows", "groups", "multiclass", "sample", "seed", "judge", "no-error", "passes"})},
-		{name: "datasets", group: "files", run: runDatasets, out: "-", takes: []string{"export"}},
-		{name: "merge", group: "files", run: runMerge, out: ", what the command writes there"},
-		{name: "info", group: "files", run: runInfo, out: "-"},
-	}
-}
+// flagLists are the flags of each command, and other lists of flags, by name.
+var flagLists = flags.ReadNames(namePage)
 
-// without are lists of flags except one.
-func without(name string, lists ...[]string) []string {
-	return slices.DeleteFunc(slices.Concat(lists...), func(of string) bool { return of == name })
+//go:embed help/names.txt
+var namePage string
+
+// allCommands are the commands about DATA, and auxiliary ones.
+var allCommands = []*command{
+	{name: "compare", run: runCompare, out: ", compare.csv",
+		defaults: map[string]string{"ratio": "1", "resamples": fmt.Sprint(bench.DefaultResamples)}},
+	{name: "estimate", run: runEstimate, out: ", points.csv", second: "out"},
+	{name: "curve", run: runCurve, out: ", curve.csv", defaults: map[string]string{"ratio": "0.1:5:20"}},
+	{name: "predict", run: runPredict, out: ", points.csv", second: "test"},
+	{name: "retrain", run: runRetrain, out: ", points.csv"},
+	{name: "cv", run: runCV, out: ", points.csv"},
+	{name: "rows", run: runRows, out: ", rows.csv"},
+	{name: "columns", run: runColumns, out: ", columns.csv"},
+	{name: "loo", run: runLOO, losses: []string{"hard", "hinge", "square"}},
+	{name: "grid", run: runGrid, out: ", grid.csv",
+		defaults: map[string]string{"by": tune.LeftOut.String()}},
+	{name: "tune", run: runTune},
+	{name: "train", run: runTrain, losses: append(loss.Names(), perceptronLoss)},
+	{name: "datasets", group: "files", run: runDatasets, out: "-"},
+	{name: "merge", group: "files", run: runMerge, out: ", what the command writes there"},
+	{name: "info", group: "files", run: runInfo, out: "-"},
 }
 
 // cobra is the command with its flags.
@@ -186,7 +155,7 @@ func (o *options) checkArguments(name string, args []string) {
 	case name == "predict" && o.model != "" && n > 0:
 		refuse("predict takes DATA or --model FILE, not both")
 	case name == "predict" && o.model != "":
-		o.only(modelPredictFlags, "has no meaning with --model: the file holds a model that is "+
+		o.only(flagLists["by-model"], "has no meaning with --model: the file holds a model that is "+
 			"trained once, and its preprocessing")
 	case n != 1:
 		refuse("%s takes one DATA, a file or a set (bootbench datasets lists them), not %d", name, n)
@@ -250,7 +219,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetCompletionCommandGroupID("files")
 	root.AddGroup(&cobra.Group{ID: "main", Title: "Commands:"},
 		&cobra.Group{ID: "files", Title: "Data, parts and the machine:"})
-	for _, c := range allCommands() {
+	for _, c := range allCommands {
 		root.AddCommand(c.cobra(a))
 	}
 	root.AddCommand(lossesTopic())

@@ -75,7 +75,7 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case) {
 
 // defaultCases are the cases without DATA.
 func (o *options) defaultCases() []bench.Case {
-	for _, name := range slices.Concat(modelNames, dataNames) {
+	for _, name := range slices.Concat(flagLists["model"], flagLists["data"]) {
 		if o.Given(name) {
 			refuse("--%s is for DATA, and none is given", name)
 		}
@@ -208,15 +208,11 @@ func compareModels(a *app, o *options, args []string) {
 // mostInteractions is the number N of examples up to which a comparison computes N x N interactions.
 const mostInteractions = 4000
 
-// modelsFlags are the flags of compare that apply with --models.
-var modelsFlags = []string{"models", "tol", "max-sweeps", "max-memory", "json", "out", "ignore", "quiet",
-	"log", "threads", "backend", "cpuprofile", "memprofile", "help"}
-
 // agree refuses answers with different examples, targets or resamples, and flags that contradict them; the
 // features may differ. It takes the scheme from the answers.
 func (o *options) agree(files []string, models [2]*savedModel) {
-	o.only(modelsFlags, "has no meaning with --models: the answers say how DATA is read and resampled, and "+
-		"which models predict it; leave it out")
+	o.only(flagLists["of-models"], "has no meaning with --models: the answers say how DATA is read and "+
+		"resampled, and which models predict it; leave it out")
 	a, b := models[0], models[1]
 	rows := func(s *savedModel) []string { // flags that decide more than the features
 		return slices.DeleteFunc(slices.Clone(s.Reading), func(given string) bool {
@@ -252,7 +248,7 @@ type compared struct {
 
 // leftOutErrors reads DATA as it was for a saved model, and builds and asks that.
 func leftOutErrors(a *app, o *options, saved *savedModel, data string) (c compared) {
-	read, err := with(saved.Reading, &command{takes: dataNames})
+	read, err := with(saved.Reading, &command{name: "data"})
 	if err != nil {
 		refuse("--models: %w", err)
 	}

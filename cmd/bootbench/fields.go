@@ -1,55 +1,22 @@
 package main
 
 import (
+	_ "embed"
 	"io"
 	"strings"
 )
 
-// fields are the fields of Go that messages of the library name, and what sets each on the command line.
-var fields = []struct{ name, flag string }{
-	{"ReadOptions.As", "--task"},
-	{"ReadOptions.Categorical", "--categorical"},
-	{"ReadOptions.Counts", "--counts"},
-	{"ReadOptions.Drop", "--drop"},
-	{"ReadOptions.Folds", "--fold-column"},
-	{"ReadOptions.Groups", "--groups"},
-	{"ReadOptions.MaxBytes", "--max-memory"},
-	{"ReadOptions.Missing", "--missing"},
-	{"ReadOptions.NA", "--na"},
-	{"ReadOptions.NoHeader", "--no-header"},
-	{"ReadOptions.Positive", "--positive"},
-	{"ReadOptions.Strata", "--strata"},
-	{"ReadOptions.Target", "--target"},
-	{"ReadOptions.UnseenZero", "--unseen zero"},
-	{"ReadOptions.Weights", "--weights"},
-	{"Spec.Bias false", "--no-bias"},
-	{"Spec.Loss", "--loss"},
-	{"Spec.Measure", "--judge"},
-	{"Spec.Storage", "--engine"},
-	{"Kernel.Constant", "--constant"},
-	{"Kernel.Jitter", "--jitter"},
-	{"Hinge.C", "--C"},
-	{"Square.Noise", "--noise"},
-	{"Options.Scheme", "--scheme"},
-	{"Options.Sets", "--sets"},
-	{"Options.TheoryAlone", "--refine none"},
-	{"Folds.Choose", "--nested"},
-	{"Folds.Design.Block", "--blocks"},
-	{"Folds.Folds", "--folds"},
-	{"Folds.Permutations", "--permutations"},
-	{"Trained.Write", "--format json"},
-	{"Question.Metrics", "--metrics"},
-	{"Question.Quantiles", "--quantiles"},
-	{"Question.Theory", "--method theory"},
-	{"Study.Others=nil", "--sample all"},
-	{"Sheet.Table", "--csv FILE"},
-}
+// fieldPage has the fields of Go that messages of the library name, and what sets each on the command line.
+//
+//go:embed help/fields.txt
+var fieldPage string
 
 // flagOf replaces fields by flags. A field follows a blank or a bracket: a column of DATA may have its name.
 var flagOf = func() *strings.Replacer {
 	var pairs []string
-	for _, f := range fields {
-		pairs = append(pairs, " "+f.name, " "+f.flag, "("+f.name, "("+f.flag)
+	for line := range strings.Lines(fieldPage) {
+		field, flag, _ := strings.Cut(strings.TrimSpace(line), " = ")
+		pairs = append(pairs, " "+field, " "+flag, "("+field, "("+flag)
 	}
 	return strings.NewReplacer(pairs...)
 }()

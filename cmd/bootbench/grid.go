@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat/combin"
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/flags"
@@ -22,9 +21,6 @@ import (
 	"bootbench/linalg"
 	"bootbench/resample"
 )
-
-// gridNames are the flags that may be axes of a grid.
-var gridNames = slices.Concat([]string{"ratio"}, kernelNames, lossNames[1:])
 
 // gridCell is a model and a scheme at a value of every axis.
 type gridCell struct {
@@ -84,7 +80,7 @@ func gridAxes(o *options) (axes []report.GridAxis) {
 		if !ok || list == "" {
 			refuse("--over %q is not NAME=VALUES", text)
 		}
-		steps.Check(usage.OneOf("over", name, gridNames...))
+		steps.Check(usage.OneOf("over", name, flagLists["over-grid"]...))
 		switch {
 		case name == "ratio" && o.by == tune.Folds:
 			refuse("--over ratio: --by cv trains in folds, which have no ratio")
@@ -119,40 +115,38 @@ func defaultAxes(p *tune.Problem) (axes []report.GridAxis) {
 
 // gridValues reads "a:b:count" or a list "a,b,c" as texts for a flag.
 func gridValues(text string) (values []string, err error) {
-	values = strings.Split(text, ",")
+	list := strings.Split(text, ",")
 	if strings.Contains(text, ":") {
 		var steps []float64
 		if _, err := flags.ReadSteps(&steps)(text); err != nil {
 			return nil, err
 		}
-		values = nil
+		list = nil
 		for _, v := range steps {
-			values = append(values, strconv.FormatFloat(v, 'g', 6, 64))
+			list = append(list, strconv.FormatFloat(v, 'g', 6, 64))
 		}
 	}
 	seen := map[string]bool{"": true}
-	for i := range values {
-		values[i] = strings.TrimSpace(values[i])
-		if seen[values[i]] {
+	for _, v := range list {
+		if v = strings.TrimSpace(v); seen[v] {
 			return nil, fmt.Errorf("%q holds a value twice or none, to six digits", text)
 		}
-		seen[values[i]] = true
+		seen[v], values = true, append(values, v)
 	}
 	return values, nil
 }
 
 // combinations are all combinations of values of the axes, the last axis fastest.
-func combinations(axes []report.GridAxis) (all [][]string) {
-	lengths := make([]int, len(axes))
-	for k, a := range axes {
-		lengths[k] = len(a.Values)
-	}
-	for _, at := range combin.Cartesian(lengths) {
-		values := make([]string, len(axes))
-		for k, i := range at {
-			values[k] = axes[k].Values[i]
+func combinations(axes []report.GridAxis) [][]string {
+	all := [][]string{nil}
+	for _, a := range axes {
+		var longer [][]string
+		for _, values := range all {
+			for _, v := range a.Values {
+				longer = append(longer, append(slices.Clone(values), v))
+			}
 		}
-		all = append(all, values)
+		all = longer
 	}
 	return all
 }

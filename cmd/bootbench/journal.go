@@ -82,17 +82,9 @@ func (a *app) openJournal(p *problem) {
 	}
 }
 
-// outputFlags name files that a command writes.
-var outputFlags = []string{"out", "model", "json", "csv", "covariance", "replicates", "cpuprofile",
-	"memprofile"}
-
-// incidental are the other flags that do not change an answer.
-var incidental = []string{"ignore", "journal", "shard", "workers", "threads", "quiet", "log", "help",
-	"help-all"}
-
 // isRecorded reports whether a flag changes an answer, so that a journal records it.
 func isRecorded(name string) bool {
-	return !slices.Contains(outputFlags, name) && !slices.Contains(incidental, name)
+	return !slices.Contains(flagLists["outputs"], name) && !slices.Contains(flagLists["incidental"], name)
 }
 
 // keyOf encodes everything that a task depends on.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -153,28 +152,16 @@ func TestInterrupted(t *testing.T) {
 	want := answers(t, line)
 	for _, shard := range []string{"", "--shard 0/2"} {
 		dir := t.TempDir()
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		var out, said bytes.Buffer
-		a := newApp(ctx, words(line, shard, "--journal", dir), strings.NewReader(""), &out, &said)
-		a.console.Watch = func(done, total int) {
-			if done == 200 && total == 400 {
-				cancel()
-			}
-		}
-		if status := a.run(); status != exitInterrupted {
-			t.Fatalf("status %d, %s", status, said.String())
-		}
+		o := interrupted(t, 200, 400, line, shard, "--journal", dir)
 		if shard == "" {
-			r := timeless(t, out.String()).(map[string]any)
+			r := timeless(t, o.stdout).(map[string]any)
 			if n := r["resamples"].(float64); n < 200 || n >= 400 || r["status"] != "cancelled" {
 				t.Errorf("%v resamples, %v", n, r["status"])
 			}
-		} else if !strings.Contains(said.String(), "1 tasks were finished and are kept in "+dir) ||
-			out.Len() > 0 {
-			t.Errorf("%q, %q", said.String(), out.String())
-		}
-		if shard != "" {
+		} else {
+			if o.stdout != "" || !strings.Contains(o.stderr, "1 tasks were finished and are kept in "+dir) {
+				t.Errorf("%+v", o)
+			}
 			must(t, line, "--shard 1/2 --journal", dir)
 			must(t, line, shard, "--journal", dir)
 		}
@@ -485,28 +472,12 @@ func TestInterruptAnywhere(t *testing.T) {
 func TestInterruptedLeavingOut(t *testing.T) {
 	for _, method := range []string{"exact", "all"} {
 		for _, quiet := range []string{"", "--quiet"} {
-			line := words("loo synthetic:blobs,n=400,d=3 --loss hinge --C 1 --length-scale 2",
-				quiet, "--method", method)
-			output := func(more ...string) string {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				var out bytes.Buffer
-				a := newApp(ctx, append(line, more...), strings.NewReader(""), &out, io.Discard)
-				a.console.Watch = func(done, total int) {
-					if total == 400 && done == 3 {
-						cancel()
-					}
-				}
-				if status := a.run(); status != exitInterrupted {
-					t.Errorf("status %d", status)
-				}
-				return out.String()
-			}
-			if text := output(); !strings.Contains(text, "status          cancelled\n") ||
-				!strings.Contains(text, " of 400 rows") {
+			line := "loo synthetic:blobs,n=400,d=3 --loss hinge --C 1 --length-scale 2 --method " + method
+			if text := interrupted(t, 3, 400, line, quiet).stdout; !strings.Contains(text,
+				"status          cancelled\n") || !strings.Contains(text, " of 400 rows") {
 				t.Errorf("%s", text)
 			}
-			d := parse[report.Answer](t, output("--json", "-"))
+			d := parse[report.Answer](t, interrupted(t, 3, 400, line, quiet, "--json -").stdout)
 			if d.Status != "cancelled" || d.Retrained < 3 || d.Retrained > 100 {
 				t.Errorf("%s, %d retrained", d.Status, d.Retrained)
 			}

@@ -75,7 +75,7 @@ func (m *malformed) line(number int) (args, named []string) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f) })
 	for range m.IntN(6) {
 		f := flags[m.IntN(len(flags))]
-		if slices.Contains(outputFlags, f.Name) || f.Name == "export" || f.Name == "journal" {
+		if slices.Contains(flagLists["outputs"], f.Name) || f.Name == "export" || f.Name == "journal" {
 			name := m.pick([]string{fmt.Sprintf("named-%d-%s", number, f.Name), "-", "nowhere/x",
 				"/dev/full"})
 			named, args = append(named, name), append(args, "--"+f.Name, name)

@@ -75,26 +75,6 @@ type options struct {
 	shard                                  part
 }
 
-// The names of flags that belong together.
-var (
-	dataNames = []string{"weights", "counts", "target", "drop", "categorical", "no-header", "missing",
-		"na", "positive", "task", "unseen", "groups", "strata", "fold-column"}
-	designNames = []string{"groups", "strata", "blocks"}
-	// the loss, then parameters
-	lossNames   = []string{"loss", "noise", "C", "epsilon", "class-weight"}
-	kernelNames = []string{"kernel", "gamma", "length-scale", "degree", "coef0", "amplitude", "constant",
-		"jitter"}
-	modelNames = slices.Concat(kernelNames, lossNames,
-		[]string{"no-standardize", "no-normalize-target", "bias", "no-bias"})
-	engineNames = []string{"engine", "rank-tol", "rank-error"}
-	solveNames  = []string{"tol", "max-sweeps"}
-	shardNames  = []string{"journal", "shard"}
-	choiceNames = []string{"chosen", "level", "nested/error"}
-	theoryNames = slices.Concat(problemNames, solveNames, shardNames, []string{"sample", "folds", "refine",
-		"seed", "accuracy", "test-loss", "metrics"})
-	problemNames = slices.Concat(modelNames, dataNames[:10], engineNames, []string{"max-memory"})
-)
-
 // defaultLevel is the level of intervals.
 const defaultLevel = 0.95
 
@@ -251,7 +231,7 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 
 // optionsOf declares the flags of a command.
 func optionsOf(c *command, f *pflag.FlagSet) *options {
-	o := &options{Set: flags.New(f, flagHelp, slices.Concat(c.takes, []string{"out", "ignore"})),
+	o := &options{Set: flags.New(f, flagHelp, append([]string{"out", "ignore"}, flagLists[c.name]...)),
 		losses: c.losses}
 	o.asked.Level = defaultLevel
 	if o.losses == nil {

@@ -50,7 +50,7 @@ func (a *app) checkOutputs(cmd *cobra.Command) {
 			inputs[1+i] = asFile(folder)
 		}
 	}
-	for _, name := range append([]string{"export"}, outputFlags...) {
+	for _, name := range append([]string{"export"}, flagLists["outputs"]...) {
 		path := value(name)
 		switch {
 		case path == "", path == "-" && (name == "json" || name == "csv"):

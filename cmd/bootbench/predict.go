@@ -39,11 +39,6 @@ func (o *options) loadInputs(a *app, data *dataset.Encoding) *dataset.Inputs {
 	return in
 }
 
-// modelPredictFlags are the flags of predict that apply with --model; the file determines the others.
-var modelPredictFlags = []string{"test", "model", "csv", "missing", "unseen", "no-header",
-	"max-memory", "test-loss", "no-points", "metrics", "level", "sets",
-	"json", "out", "ignore", "quiet", "log", "threads", "backend", "cpuprofile", "memprofile", "help"}
-
 // predictByFile predicts at new inputs by a model file.
 func predictByFile(a *app, o *options) {
 	began := time.Now()

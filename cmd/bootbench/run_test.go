@@ -209,36 +209,39 @@ func write(t testing.TB, name, text string) string {
 // TestInterrupt: what was finished is kept, and the status is 130.
 func TestInterrupt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kept.json")
-	interrupt := func(tasks int, line string) { // once the first of them is finished
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		var stderr bytes.Buffer
-		a := newApp(ctx, words(line, "--json", path), strings.NewReader(""), io.Discard, &stderr)
-		a.console.Watch = func(done, total int) {
-			if done == 1 && total == tasks {
-				cancel()
-			}
-		}
-		if status := a.run(); status != exitInterrupted {
-			t.Errorf("%v: status %d, %q", line, status, stderr.String())
-		}
+	kept := func(tasks int, line string) string { // once the first of them is finished
+		interrupted(t, 1, tasks, line, "--json", path)
+		return string(testutil.Must(os.ReadFile(path))(t))
 	}
-	read := func() string {
-		text := testutil.Must(os.ReadFile(path))(t)
-		return string(text)
-	}
-	interrupt(50, on("curve --ratio 0.5:2:50"))
-	if c := parse[report.Curve](t, read()); len(c.Results) != 1 || c.Status != "cancelled" {
+	c := parse[report.Curve](t, kept(50, on("curve --ratio 0.5:2:50")))
+	if len(c.Results) != 1 || c.Status != "cancelled" {
 		t.Errorf("%d ratios kept, status %s", len(c.Results), c.Status)
 	}
-	interrupt(6, on("compare --sizes 20,30,40,50,55,60 --resamples 3"))
-	if rows := parse[[]report.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
-		t.Errorf("rows kept: %+v", rows)
+	for line, tasks := range map[string]int{on("compare --sizes 20,30,40,50,55,60 --resamples 3"): 6,
+		"compare --sizes 20 --resamples 3": 12} {
+		if rows := parse[[]report.CompareRow](t, kept(tasks, line)); len(rows) != 1 || rows[0].N != 20 {
+			t.Errorf("%s: rows kept: %+v", line, rows)
+		}
 	}
-	interrupt(12, "compare --sizes 20 --resamples 3") // the comparison without DATA
-	if rows := parse[[]report.CompareRow](t, read()); len(rows) != 1 || rows[0].N != 20 {
-		t.Errorf("rows kept: %+v", rows)
+}
+
+// interrupted runs a command line that is interrupted when so many of its steps are done.
+func interrupted(t testing.TB, steps, all int, parts ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var out, err bytes.Buffer
+	a := newApp(ctx, words(parts...), strings.NewReader(""), &out, &err)
+	a.console.Watch = func(done, total int) {
+		if done == steps && total == all {
+			cancel()
+		}
 	}
+	status := a.run()
+	if status != exitInterrupted {
+		t.Errorf("%v: status %d, %q", parts, status, err.String())
+	}
+	return outcome{status, out.String(), err.String()}
 }
 
 // broken is a standard output that fails in some way.

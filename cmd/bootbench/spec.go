@@ -46,9 +46,9 @@ func (o *options) spec(set *dataset.Set, base model.Preset) (spec model.Spec, so
 	byDefault := !(known && !o.Given("loss")) && spec.Storage != model.ScaLAPACK &&
 		model.BiasByDefault(spec.Set, spec.Loss)
 	spec.Bias = o.bias || byDefault && !o.noBias
-	if asPreset || known && !o.Given(lossNames...) {
+	if asPreset || known && !o.Given(flagLists["loss"]...) {
 		source = base.Source
-		if o.Given(modelNames...) {
+		if o.Given(flagLists["model"]...) {
 			source += ", changed"
 		}
 	}
@@ -142,7 +142,7 @@ func (o *options) refuseForeign(about loss.Info) {
 	if about.Weighted {
 		takes = append(takes, "class-weight")
 	}
-	for _, name := range lossNames[1:] {
+	for _, name := range flagLists["parameters"] {
 		switch {
 		case !o.Given(name) || slices.Contains(takes, name):
 		case len(takes) == 0:

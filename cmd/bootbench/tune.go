@@ -23,10 +23,6 @@ import (
 	"bootbench/resample"
 )
 
-// tuneNames are the flags that can be chosen.
-var tuneNames = append([]string{"gamma", "length-scale", "coef0", "amplitude", "constant", "jitter"},
-	lossNames[1:]...)
-
 // runTune reads DATA, searches, and estimates with the best model.
 func runTune(a *app, o *options, data []string) {
 	q := o.question()
@@ -220,7 +216,7 @@ func (o *options) tuneAxes(spec *model.Spec) []tune.Axis {
 func tuneAxis(text string) (axis tune.Axis) {
 	name, bounds, bounded := strings.Cut(text, "=")
 	axis.Name = strings.TrimSpace(name)
-	steps.Check(usage.OneOf("over", axis.Name, tuneNames...))
+	steps.Check(usage.OneOf("over", axis.Name, flagLists["over-tune"]...))
 	if !bounded {
 		return axis
 	}

@@ -1,12 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -18,7 +20,7 @@ func (c *Comparison) fill(s *Sheet, _ bool) {
 	s.JSON, s.CSV, s.Table, s.Figures = c.Rows, "compare.csv", TableOf(c.Rows), c.figures()
 }
 
-func (c *Comparison) document() *document {
+func (c *Comparison) document(bool) *document {
 	d := &document{Title: "The theory against naive retraining"}
 	times := []head{"<data", "n", "rank", "theory s", "200 fits s", "refined s", "retrain s", "<by",
 		"speed-up", "<status"}
@@ -52,20 +54,15 @@ func (c *Comparison) document() *document {
 	return d
 }
 
-// rankCell is the rank of a kernel matrix, or what replaces it.
-func rankCell(rank int, otherwise string) string {
-	return either(rank > 0, strconv.Itoa(rank), otherwise)
-}
-
 // timesCell is a quotient with three digits, "-" if it is unknown.
 func timesCell(v float64) string { return either(v > 0, fmt.Sprintf("%.3g", v), "-") }
 
 // times are the cells of the times of a row.
 func (r CompareRow) times() []string {
-	return []string{ShortName(r.Data), strconv.Itoa(r.N), rankCell(r.Rank, "-"), seconds(r.TheoryS),
-		either(r.FitsMeasured < 200, "~", "") + seconds(r.Fits200S),
+	return []string{ShortName(r.Data), strconv.Itoa(r.N), cmp.Or(nonzero("%d", r.Rank), "-"),
+		seconds(r.TheoryS), either(r.FitsMeasured < 200, "~", "") + seconds(r.Fits200S),
 		either(r.RefinedS > 0, seconds(r.RefinedS), "-"), seconds(r.BaselineS),
-		strings.TrimSpace(r.Baseline + " " + rankCell(r.BaselineRank, "")),
+		r.Baseline + nonzero(" %d", r.BaselineRank),
 		either(r.EqualIsBound, ">", "") + timesCell(r.SpeedupEqualAccuracy), unfinished(r.Status)}
 }
 
@@ -107,8 +104,8 @@ func (d *document) claims(rows []CompareRow) {
 			slices.Max(merged))
 	}
 	shorter := func(times []float64) string {
-		longer := len(slices.DeleteFunc(slices.Clone(times), func(v float64) bool { return v < 1 }))
-		return fmt.Sprintf("%d of %d rows", len(times)-longer, len(times))
+		return fmt.Sprintf("%d of %d rows", floats.Count(func(v float64) bool { return v < 1 }, times),
+			len(times))
 	}
 	d.line("claim of M04", "(NIPS 2003) one training takes longer than the theory: in %s by our trainers, "+
 		"in %s by LIBSVM", shorter(own), shorter(libsvm))
@@ -164,11 +161,7 @@ func (c *Comparison) figures() (figures []*Figure) {
 
 // slope is the slope of the line through the logarithms, by least squares.
 func (s *Series) slope() float64 {
-	x, y := slices.Clone(s.X), slices.Clone(s.Y)
-	for i := range x {
-		x[i], y[i] = math.Log(x[i]), math.Log(y[i])
-	}
-	_, slope := stat.LinearRegression(x, y, nil, false)
+	_, slope := stat.LinearRegression(each(s.X, math.Log), each(s.Y, math.Log), nil, false)
 	return slope
 }
 

@@ -24,15 +24,7 @@ type Curve struct {
 	Outcome
 }
 
-// parts are the findings of the results.
-func (c *Curve) parts() (all []*Findings) {
-	for i := range c.Results {
-		all = append(append(all, &c.Results[i].Findings), c.Results[i].parts()...)
-	}
-	return all
-}
-
-func (c *Curve) document() *document {
+func (c *Curve) document(full bool) *document {
 	u := units(c.TestLoss)
 	d := about("Learning curve on", c.Subject)
 	d.Lead = fmt.Sprintf("The left-out error (%s) against the size of resamples, at %d ratios.", u,
@@ -60,12 +52,7 @@ func (c *Curve) document() *document {
 	}
 	d.gap()
 	d.table(known(heads, each(c.Results, cells)))
-	return d
-}
-
-// details is the document with the cost.
-func (c *Curve) details() *document {
-	return c.document().withCost(c.Cost)
+	return d.withCost(full, c.Cost)
 }
 
 // cellsOfRatio are the cells of an estimate on a curve over ratios.
@@ -114,6 +101,9 @@ const curveColumns = `ratio distinct test_loss test_error apparent_error no_info
 func (c *Curve) fill(s *Sheet, _ bool) {
 	s.Cost, s.CSV, s.Figures = &c.Cost, "curve.csv", c.figures()
 	s.Table = TableOf(c.Results, strings.Fields(curveColumns)...)
+	for i := range c.Results {
+		s.addParts(&c.Results[i])
+	}
 }
 
 // figures show the error against the number of rows or the ratio.
@@ -155,8 +145,8 @@ func (c *Curve) growing() []*Figure {
 	}
 	var others []IntervalRow
 	if g := c.Growth; g != nil {
-		now, then := Quote{Error: g.Now, ErrorSE: unknown}, Quote{Error: g.Then, ErrorSE: g.FallSE}
-		others = []IntervalRow{now.row("end of the learning curve", u, besideRow),
+		then := Quote{Error: g.Then, ErrorSE: g.FallSE}
+		others = []IntervalRow{plain(g.Now).row("end of the learning curve", u, besideRow),
 			then.row(fmt.Sprintf("expected with %d rows", g.Rows), u, besideRow)}
 	}
 	return append(learningFigure("curve-"+fileName(c.Data), "learning curve", "Left-out errors of models of "+

@@ -2,7 +2,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -68,28 +67,19 @@ func (d *document) table(heads []head, rows [][]string) {
 	d.Blocks = append(d.Blocks, block{Table: Table{heads, rows}})
 }
 
-// Result is the result of a command.
-type Result interface{ document() *document }
+// Result is the result of a command. Its full document has all its numbers.
+type Result interface{ document(full bool) *document }
 
-// detailed is a Result with a longer document.
-type detailed interface{ details() *document }
-
-// more is the longer document of a result, or nil.
+// more is the full document of a result, nil if it has no more than the short one.
 func more(a Result) *document {
-	if d, has := a.(detailed); has {
-		return d.details()
+	if d := a.document(true); len(d.Blocks) > len(a.document(false).Blocks) {
+		return d
 	}
 	return nil
 }
 
 // WriteText writes a result for a terminal, with all its numbers if verbose.
-func WriteText(w io.Writer, a Result, verbose bool) error {
-	d := a.document()
-	if verbose {
-		d = cmp.Or(more(a), d)
-	}
-	return d.writeText(w)
-}
+func WriteText(w io.Writer, a Result, verbose bool) error { return a.document(verbose).writeText(w) }
 
 func (d *document) writeText(w io.Writer) error {
 	var text strings.Builder

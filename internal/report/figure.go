@@ -41,11 +41,10 @@ type IntervalRow struct {
 	Colour int    `json:"-"` // as of a Series
 }
 
-// low is the lowest number that is known of an interval.
-func (i *IntervalRow) low() float64 { return float64(either(i.Lower == i.Lower, i.Lower, i.Value)) }
-
-// high is the highest.
-func (i *IntervalRow) high() float64 { return float64(either(i.Upper == i.Upper, i.Upper, i.Value)) }
+// ends are the lowest and the highest number that are known of an interval.
+func (i *IntervalRow) ends() (low, high float64) {
+	return float64(*knownOf(&i.Lower, &i.Value)), float64(*knownOf(&i.Upper, &i.Value))
+}
 
 // intervalFigure is a figure of intervals; nil for less than two, which a sentence says as well.
 func intervalFigure(name, title, caption, axis string, all []IntervalRow) []*Figure {
@@ -121,13 +120,10 @@ func (f *Figure) WriteCSV(w io.Writer) error {
 	t := &Table{Heads: []head{"panel", "series", "x", "y", "error"}}
 	for k, p := range f.Panels {
 		for _, s := range p.Series {
+			errs := append(slices.Clone(s.Err), slices.Repeat([]float64{math.NaN()}, len(s.X))...)
 			for i, x := range s.X {
-				err := ""
-				if i < len(s.Err) {
-					err = numberCell(s.Err[i])
-				}
 				t.Rows = append(t.Rows, []string{strconv.Itoa(k + 1), textCell(s.Label), numberCell(x),
-					numberCell(s.Y[i]), err})
+					numberCell(s.Y[i]), numberCell(errs[i])})
 			}
 		}
 	}

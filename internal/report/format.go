@@ -45,7 +45,7 @@ func seconds(v float64) string { return fmt.Sprintf(either(v >= 100, "%.0f", "%.
 func mebibytes(b int64) string { return fmt.Sprintf("%.1f MiB", float64(b)/(1<<20)) }
 
 // share formats a fraction as a percentage.
-func share(e Number) string { return fmt.Sprintf("%.1f%%", math.Max(0, 100*float64(e))) }
+func share[T ~float64](e T) string { return fmt.Sprintf("%.1f%%", math.Max(0, 100*float64(e))) }
 
 // join lists the parts that are not empty.
 func join(parts ...string) string {
@@ -118,6 +118,3 @@ func (u units) se(e, se Number) string {
 	}
 	return u.digits(u.shownSE(e, se), 2)
 }
-
-// fall formats the difference of two errors.
-func (u units) fall(from, to Number) string { return u.digits(u.shown(from)-u.shown(to), 2) }

@@ -49,18 +49,6 @@ type GridCell struct {
 	Examples *Examples `json:"-"`
 }
 
-// parts are the findings of the cells.
-func (g *Grid) parts() (all []*Findings) {
-	for _, c := range g.Results {
-		for _, a := range []*Answer{c.Estimate, c.Validation} {
-			if a != nil {
-				all = append(append(all, &a.Findings), a.parts()...)
-			}
-		}
-	}
-	return all
-}
-
 // significant is the p-value below which a cell is significantly worse than the best.
 const significant = 0.05
 
@@ -90,9 +78,9 @@ func (c *GridCell) Value() float64 {
 
 // Name is the cell's parameters.
 func (c *GridCell) Name(axes []GridAxis) string {
-	var at []string
+	at := make([]string, len(axes))
 	for k, a := range axes {
-		at = append(at, a.Name+" "+c.Values[k])
+		at[k] = a.Name + " " + c.Values[k]
 	}
 	return strings.Join(at, ", ")
 }
@@ -101,10 +89,7 @@ func (c *GridCell) Name(axes []GridAxis) string {
 const byFolds = "cv"
 
 func (g *Grid) heads() []head {
-	var heads []head
-	for _, a := range g.Over {
-		heads = append(heads, head(a.Name))
-	}
+	heads := each(g.Over, func(a GridAxis) head { return head(a.Name) })
 	switch {
 	case g.By == byFolds: // with the skill
 		skill := either[head](g.Task == "classification", "balanced error", "explained")
@@ -127,27 +112,25 @@ func (g *Grid) byOther() bool { return g.By != "" && g.By != "leftout" }
 func (g *Grid) units() units { return units(either(g.By == "evidence", "", g.TestLoss)) }
 
 func (g *Grid) cells(c GridCell) []string {
+	cells := slices.Clone(c.Values)
 	if v := c.Validation; v != nil {
-		skill := "-"
-		q := cmp.Or(v.Quality, &Quality{})
+		skill, q, u := "-", cmp.Or(v.Quality, &Quality{}), units(v.TestLoss)
 		if known := cmp.Or(q.Balanced, q.RSquared); known != nil {
 			skill = share(*known)
 		}
-		u := units(v.TestLoss)
-		return append(slices.Clone(c.Values), u.text(v.Error), v.plusMinus(u), skill, unfinished(v.Status))
+		return append(cells, u.text(v.Error), v.plusMinus(u), skill, unfinished(v.Status))
 	}
 	if c.Estimate == nil {
 		missing := slices.Repeat([]string{"-"}, len(g.heads())-len(g.Over)-1)
-		return slices.Concat(c.Values, missing, []string{"failed: " + c.Failure})
+		return append(append(cells, missing...), "failed: "+c.Failure)
 	}
-	cells := slices.Clone(c.Values)
 	if g.byOther() {
 		cells = append(cells, g.units().text(*c.Objective))
 	}
 	return append(cells, c.Estimate.cells()...)
 }
 
-func (g *Grid) document() *document {
+func (g *Grid) document(full bool) *document {
 	d := about("Bootstrap estimates over a grid on", Subject{Data: g.Data, N: g.N, D: g.D, Task: g.Task,
 		Sample: g.Sample, RowsTotal: g.RowsTotal})
 	u, heads := units(g.TestLoss), g.heads()
@@ -173,12 +156,7 @@ func (g *Grid) document() *document {
 	}
 	d.gap()
 	d.table(known(heads, each(g.Results, g.cells)))
-	return d
-}
-
-// details is the document with the cost.
-func (g *Grid) details() *document {
-	return g.document().withCost(g.Cost)
+	return d.withCost(full, g.Cost)
 }
 
 // gridColumns are the columns of a grid as CSV after the values of the axes.
@@ -207,6 +185,10 @@ func (g *Grid) fill(s *Sheet, _ bool) {
 		t.Rows[i] = append(t.Rows[i], cells...)
 	}
 	t.Heads = append(t.Heads, numbers.Heads...)
+	for _, c := range g.Results {
+		s.addParts(c.Estimate)
+		s.addParts(c.Validation)
+	}
 	s.CSV, s.Table, s.Figures = "grid.csv", t, append(g.figures(), g.Headline.intervals(units(g.TestLoss))...)
 }
 
@@ -240,8 +222,7 @@ func (g *Grid) figures() []*Figure {
 		}
 		series = append(series, best)
 	}
-	return []*Figure{NewFigure("grid-"+fileName(g.Data),
-		g.objective()+" over the grid",
+	return []*Figure{NewFigure("grid-"+fileName(g.Data), g.objective()+" over the grid",
 		"Without retraining; the mark is the best cell.", across.axis(), y, series...)}
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-
-	"bootbench/loss"
 )
 
 // Colours of the rows of an interval figure: the answer, numbers beside it, and what needs no model.
@@ -26,6 +24,9 @@ func (q *Quote) row(label string, u units, colour int) IntervalRow {
 	return r
 }
 
+// plain is an error without a standard error.
+func plain(e Number) *Quote { return &Quote{Error: e, ErrorSE: unknown} }
+
 // over is the error as a part of another one.
 func (q *Quote) over(whole Number) *Quote {
 	part := func(v *Number) *Number {
@@ -43,24 +44,25 @@ func (a *Answer) intervals() []*Figure {
 	}
 	u, axis, rows := units(a.TestLoss), "error, "+units(a.TestLoss).String(), []IntervalRow(nil)
 	if a.Names != nil {
-		u, axis = units(loss.ZeroOne{}.Name()), "share of the variance that is not explained"
+		u, axis = shares, "share of the variance that is not explained"
 	}
 	beside := func(label string, e *Number) {
 		if e != nil && *e == *e {
-			rows = append(rows, (&Quote{Error: *e, ErrorSE: unknown}).row(label, u, besideRow))
+			rows = append(rows, plain(*e).row(label, u, besideRow))
 		}
 	}
-	left, t, r := "left out", a.Trained, cmp.Or(a.Refined, &Refined{})
+	within, t, r := "two standard errors", a.Trained, cmp.Or(a.Refined, &Refined{})
 	refined := cmp.Or(r.RefinedErrors, &RefinedErrors{Err632: unknown, Err632Plus: unknown,
 		BaggedError: unknown})
 	if t == nil {
-		rows = append(rows, a.Quote.row(left, u, answerRow))
+		rows = append(rows, a.Quote.row("left out", u, answerRow))
 	} else {
+		within = fmt.Sprintf("a %.3g%% interval", 100*t.ErrorLevel)
 		rows = append(rows, a.Quote.row("model of all rows", u, answerRow))
 		beside("without the correction", t.Uncorrected)
 		if o := t.OfResamples; o != nil && o.LeftOutError != a.Error {
-			q := &Quote{Error: o.LeftOutError, ErrorSE: o.LeftOutErrorSE}
-			rows = append(rows, q.row(left, u, besideRow))
+			rows = append(rows, (&Quote{Error: o.LeftOutError, ErrorSE: o.LeftOutErrorSE}).row("left out", u,
+				besideRow))
 		}
 	}
 	if c := a.Convergence; c != nil && c.Engine != "" && a.Refined != nil {
@@ -88,8 +90,6 @@ func (a *Answer) intervals() []*Figure {
 		beside("always "+q.Constant, &q.Baseline)
 		rows[len(rows)-1].Colour = constantRow
 	}
-	within := either(t != nil, fmt.Sprintf("a %.3g%% interval", 100*cmp.Or(t, &Trained{}).ErrorLevel),
-		"two standard errors")
 	return intervalFigure("intervals", "errors and their intervals", "The error to quote, first, with "+
 		within+", beside other errors, with two standard errors where they are known. The triangle, or "+
 		"an arrow if it is beyond the axis, is the best constant prediction.", axis, rows)
@@ -102,7 +102,7 @@ func (h *Headline) intervals(u units, others ...IntervalRow) []*Figure {
 	}
 	rows := []IntervalRow{h.Quote.row("model of all rows", u, answerRow)}
 	if e := h.Uncorrected; e != nil {
-		rows = append(rows, (&Quote{Error: *e, ErrorSE: unknown}).row("without the correction", u, besideRow))
+		rows = append(rows, plain(*e).row("without the correction", u, besideRow))
 	}
 	return intervalFigure("intervals", "errors and their intervals", fmt.Sprintf("The error to quote, "+
 		"first, with a %.3g%% interval, beside other errors, with two standard errors where they are known.",
@@ -136,7 +136,7 @@ func (c *ModelComparison) intervals() []*Figure {
 	axis := ""
 	for i, m := range c.Models {
 		u := units(m.TestLoss)
-		q := &Quote{Error: m.TestError, ErrorSE: unknown}
+		q := plain(m.TestError)
 		if m.Headline != nil {
 			q = m.Headline.Quote
 		}

@@ -26,7 +26,7 @@ type Datasets struct {
 	Synthetic []dataset.Generator `json:"synthetic"`
 }
 
-func (l *Datasets) document() *document {
+func (l *Datasets) document(bool) *document {
 	d := &document{Title: "Data sets"}
 	d.table([]head{"<embedded", "n", "d", "<task", "duplicates", "<preset", "<source"},
 		each(l.Sets, func(s Dataset) []string {
@@ -64,7 +64,7 @@ type System struct {
 	Modules        []Module `json:"modules"`
 }
 
-func (m *System) document() *document {
+func (m *System) document(bool) *document {
 	d := &document{Title: "Machine and libraries"}
 	d.line("bootbench", "%s, %s, %s/%s", m.Version, m.Go, m.OS, m.Arch)
 	d.line("backend", "%s, %s kernels, threads: %d (this binary has: %s)", m.Backend, m.Core, m.Threads,

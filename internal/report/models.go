@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -49,38 +50,36 @@ type Perceptron struct {
 
 // fill sets the status and the figure of the sheet.
 func (t *Training) fill(s *Sheet, _ bool) {
-	u, apparent := units(t.TestLoss), Quote{Error: t.Apparent, ErrorSE: unknown}
-	s.Status, s.Figures = t.Status, t.Headline.intervals(u, apparent.row("apparent", u, besideRow))
+	u := units(t.TestLoss)
+	s.Status, s.Figures = t.Status, t.Headline.intervals(u, plain(t.Apparent).row("apparent", u, besideRow))
 }
 
-func (t *Training) document() *document {
+func (t *Training) document(bool) *document {
 	d, u := about("Model of", t.Subject), units(t.TestLoss)
 	d.Lead = fmt.Sprintf("A model of the %d rows of %s is in %s.", t.N, ShortName(t.Data), t.ModelFile)
 	if h := t.Headline; h != nil {
 		d.Lead += " Its error is " + h.sentence(h.Trained, h.Targets != nil, u) + "."
 		d.headline(h, u)
 	}
-	d.apparent(t.Apparent, u)
+	d.line("apparent error", onOwnRows, u.text(t.Apparent))
 	d.decision(t.Threshold, t.Subject.Positive)
 	d.model(t.Subject, nil)
-	if m := t.Perceptron; m != nil {
+	switch m := t.Perceptron; {
+	case m != nil:
 		mistakes := 0
 		for _, count := range m.Mistakes {
 			mistakes += count
 		}
 		d.line("training", "%s form, %d passes with %d mistakes, %d rows with a weight", m.Form,
 			len(m.Mistakes), mistakes, t.SupportVectors)
-	} else if t.Bounded != nil {
+	case t.Bounded != nil:
 		d.training(t.SupportVectors, t.Bounded, t.Bias, *t.Violation)
-	} else {
+	default:
 		d.line("training", "%d inputs have a weight", t.SupportVectors)
 	}
 	d.line("status", "%s", unfinished(t.Status))
-	labels := ""
-	if t.Labels != nil {
-		labels = fmt.Sprintf(", labels %d and %d", t.Labels[0], t.Labels[1])
-	}
-	d.line("model file", "%s (%s%s)", t.ModelFile, t.Format, labels)
+	labels := strings.Join(each(t.Labels, strconv.Itoa), " and ")
+	d.line("model file", "%s (%s)", t.ModelFile, join(t.Format, nonzero("labels %s", labels)))
 	return d
 }
 
@@ -110,38 +109,32 @@ type TuningStep struct {
 	Failure   string  `json:"failure,omitempty"`
 }
 
-// document is the short form of the answer.
-func (t *Tuning) document() *document {
-	if t.TestLoss == "" { // interrupted
-		return t.details()
+// document is the answer, and with all numbers the search. Interrupted, there is the search alone.
+func (t *Tuning) document(full bool) *document {
+	d, interrupted := about("Hyperparameters of", t.Subject), t.TestLoss == ""
+	if interrupted {
+		d.model(t.Subject, nil)
+	} else {
+		of := t.Answer.document(full)
+		d.Lead, d.Blocks = of.Lead, of.Blocks
 	}
-	d := t.Answer.document()
-	d.Title = "Hyperparameters of " + ShortName(t.Data)
+	if full || interrupted {
+		objective := units(either(t.By == "evidence", "", t.TestLoss)).text(t.Objective)
+		d.Lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, objective)
+		d.line("objective", "%s, the lowest value of %s in the search%s", objective, t.By,
+			nonzero("; %d models failed", t.Failures))
+	}
 	d.line("model file", "%s", t.ModelFile)
 	return d
 }
 
 // fill adds the status and the figures of the answer to the sheet.
 func (t *Tuning) fill(s *Sheet, _ bool) {
+	s.addParts(t.Answer)
 	if s.Status = t.Status; t.TestLoss != "" { // not interrupted
 		of := SheetOf(t.Answer, false)
 		s.Figures, s.Worst = of.Figures, of.Worst
 	}
-}
-
-func (t *Tuning) details() *document {
-	d := about("Hyperparameters of", t.Subject)
-	if t.TestLoss != "" { // not interrupted
-		d.Blocks = t.Answer.details().Blocks
-	} else {
-		d.model(t.Subject, nil)
-	}
-	objective := units(either(t.By == "evidence", "", t.TestLoss)).text(t.Objective)
-	d.Lead = fmt.Sprintf("The best of %d models by %s: %s.", t.Evaluations, t.By, objective)
-	d.line("objective", "%s, the lowest value of %s in the search%s", objective, t.By,
-		nonzero("; %d models failed", t.Failures))
-	d.line("model file", "%s", t.ModelFile)
-	return d
 }
 
 // ModelComparison is the comparison of two models.
@@ -183,18 +176,15 @@ func (c *ModelComparison) Add(m ComparedModel) {
 	c.AddOf(m.Model, &m.Findings)
 }
 
-// parts are the findings of the models.
-func (c *ModelComparison) parts() (all []*Findings) {
+// fill adds the figures to the sheet, and the findings of the models.
+func (c *ModelComparison) fill(s *Sheet, _ bool) {
+	s.Figures = c.intervals()
 	for i := range c.Models {
-		all = append(all, &c.Models[i].Findings)
+		s.parts = append(s.parts, &c.Models[i].Findings)
 	}
-	return all
 }
 
-// fill adds the figures to the sheet.
-func (c *ModelComparison) fill(s *Sheet, _ bool) { s.Figures = c.intervals() }
-
-func (c *ModelComparison) document() *document {
+func (c *ModelComparison) document(bool) *document {
 	d := &document{Title: "Two models on " + ShortName(c.Data)}
 	d.line("data", "%s: %d rows", c.Data, c.N)
 	u, best := units(c.Models[0].TestLoss), cmp.Or(c.Trained, c.Refined, c.Theory)

@@ -62,9 +62,6 @@ type Probability struct {
 	Of       map[string]Numbers
 }
 
-// IsZero reports whether there are none.
-func (p Probability) IsZero() bool { return p.Positive == nil && p.Of == nil }
-
 // MarshalJSON is a list, or an object of lists.
 func (p Probability) MarshalJSON() ([]byte, error) {
 	return json.Marshal(either[any](p.Of != nil, p.Of, p.Positive))
@@ -80,9 +77,6 @@ type Target struct {
 	Numbers Numbers
 	Classes []string
 }
-
-// IsZero reports whether there are none.
-func (t Target) IsZero() bool { return t.Numbers == nil && t.Classes == nil }
 
 // MarshalJSON is a list of numbers or of names.
 func (t Target) MarshalJSON() ([]byte, error) {
@@ -127,10 +121,10 @@ func (p *Points) table(positive string, newRows, brief bool, format func(float64
 		t.Rows[i] = []string{rowName(p.Names, i)}
 	}
 	add := func(name string, list Numbers) { addColumn(t, name, list, format) }
-	switch {
+	switch likely := p.Probability; {
 	case !newRows:
 		add("mean", p.Mean)
-	case !brief || p.Class == nil || p.Probability.IsZero() && p.Mean != nil:
+	case !brief || p.Class == nil || likely.Positive == nil && likely.Of == nil && p.Mean != nil:
 		add("prediction", either(p.Prediction != nil, p.Prediction, p.Mean))
 		add("lower", p.Lower)
 		add("upper", p.Upper)
@@ -163,20 +157,15 @@ func (p *Points) table(positive string, newRows, brief bool, format func(float64
 		quantiles()
 		return t
 	}
-	add("alpha", p.Alpha)
-	add("slack", p.Slack)
-	add("bound", p.Bound)
-	add("margin", p.Margin)
-	add("variance", p.Variance)
-	add("mean_se", p.MeanSE)
-	add("variance_se", p.VarianceSE)
-	add("sd", p.SD)
-	add("lower", p.Lower)
-	add("upper", p.Upper)
-	add("oob_mean", p.OOBMean)
-	add("oob_vote", p.OOBVote)
-	add("vote", p.Vote)
-	add("p_negative", p.Negative)
+	for _, c := range []struct {
+		name string
+		list Numbers
+	}{{"alpha", p.Alpha}, {"slack", p.Slack}, {"bound", p.Bound}, {"margin", p.Margin},
+		{"variance", p.Variance}, {"mean_se", p.MeanSE}, {"variance_se", p.VarianceSE}, {"sd", p.SD},
+		{"lower", p.Lower}, {"upper", p.Upper}, {"oob_mean", p.OOBMean}, {"oob_vote", p.OOBVote},
+		{"vote", p.Vote}, {"p_negative", p.Negative}} {
+		add(c.name, c.list)
+	}
 	return t
 }
 
@@ -186,15 +175,16 @@ const (
 	uncertainRows = 3
 )
 
-// inputs prints a table of new inputs: all if they are few, else the first rows, and the first of others.
-func (d *document) inputs(table *Table, others []int) {
+// inputs prints the table of new inputs: all if they are few, else the first rows and the least certain ones.
+func (d *document) inputs(a *Answer, brief bool) {
+	table := a.pointTable(brief, shortNumber)
 	if table == nil {
 		return
 	}
 	rows, shown := table.Rows, ""
 	if count := len(rows); count > firstRows+uncertainRows {
 		rows, shown = slices.Clone(rows[:firstRows]), fmt.Sprintf("The first %d of %d rows", firstRows, count)
-		if others != nil {
+		if others := a.Points.uncertain(); others != nil {
 			for _, i := range others[:uncertainRows] {
 				rows = append(rows, table.Rows[i])
 			}

@@ -71,10 +71,8 @@ func (d *document) measured(m *Measured, level float64) {
 
 // loss is what is less for better models: the measure, or 1 minus the area under the ROC curve.
 func (m *Measured) loss() (name string, value Number) {
-	if m.By == "auc" {
-		return "1 - auc", 1 - m.Value
-	}
-	return m.By, m.Value
+	isArea := m.By == "auc"
+	return either(isArea, "1 - auc", m.By), either(isArea, 1-m.Value, m.Value)
 }
 
 // ROC is the receiver operating characteristic of models that are trained with other weights of the classes:

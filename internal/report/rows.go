@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,7 +57,7 @@ func (r *Columns) without(of Number) Number {
 		_, e := r.Measured.loss()
 		return e + of
 	}
-	e := Number(math.Max(0, float64(r.Error+of)))
+	e := max(0, r.Error+of)
 	return either(r.Headline.Targets != nil, e, units(r.TestLoss).shown(e))
 }
 
@@ -74,7 +73,7 @@ func (r *Columns) shown(of Number) string {
 	}
 }
 
-func (r *Columns) document() *document {
+func (r *Columns) document(bool) *document {
 	d, u := about("Columns that matter, of", r.Subject), units(r.TestLoss).String()
 	d.headline(r.Headline, units(r.TestLoss))
 	rises := "the error"
@@ -86,23 +85,16 @@ func (r *Columns) document() *document {
 	if r.Headline.Targets != nil {
 		u = "unexplained share of the variance of a target"
 	}
-	var matter, worse []string
-	var cells [][]string
+	named, cells := map[string]string{}, [][]string(nil)
 	for i := range r.Columns {
 		c := &r.Columns[i]
-		switch c.importance() {
-		case matters:
-			matter = append(matter, c.Column)
-		case betterWithout:
-			worse = append(worse, c.Column)
-		}
+		named[c.importance()] = join(named[c.importance()], c.Column)
 		w, p := c.Without, c.Permuted
 		cells = append(cells, []string{textCell(c.Column), r.shown(w.Value), r.shown(w.Low), r.shown(w.High),
 			r.shown(p.Value), r.shown(p.Low), r.shown(p.High), c.importance()})
 	}
-	verdict := either(matter == nil, "no column alone is shown to matter",
-		rises+" rises without "+strings.Join(matter, ", ")) +
-		either(worse == nil, "", ", and falls without "+strings.Join(worse, ", "))
+	verdict := cmp.Or(nonzero(rises+" rises without %s", named[matters]),
+		"no column alone is shown to matter") + nonzero(", and falls without %s", named[betterWithout])
 	d.Lead = strings.ToUpper(verdict[:1]) + verdict[1:] + "."
 	d.line("verdict", "%s", verdict)
 	d.model(r.Subject, nil)
@@ -165,10 +157,8 @@ type Row struct {
 
 func (r Row) cells() []string {
 	shown := func(v Number) string { return either(v == v, number(v), "-") }
-	target, of := shown(r.Target), shown(r.Predicted)
-	if r.Label != "" {
-		target, of = textCell(r.Label), textCell(r.Class)
-	}
+	target := either(r.Label != "", textCell(r.Label), shown(r.Target))
+	of := either(r.Label != "", textCell(r.Class), shown(r.Predicted))
 	value := digits(r.Value, 4) + either(r.SE == r.SE, " +- "+digits(r.SE, 1), "")
 	return []string{r.name(), target, of, share(r.LabelError), value,
 		either(r.Influence == r.Influence, digits(r.Influence, 3), "-"),
@@ -180,7 +170,7 @@ func (r Row) name() string { return cmp.Or(textCell(r.Name), strconv.Itoa(r.Row+
 // shownRows is the number of rows in a text.
 const shownRows = 15
 
-func (r *Rows) document() *document {
+func (r *Rows) document(bool) *document {
 	d := about("Rows to look at, of", r.Subject)
 	what, doubt := "share of the models trained without the row that predict its label", "wrong"
 	by := "probability that the label is wrong, by models trained without the row"
@@ -189,9 +179,10 @@ func (r *Rows) document() *document {
 		by = "share of the rows whose targets are nearer to the predictions of models without them"
 	}
 	if len(r.Rows) >= 3 {
+		const why = "models trained without them contradict their targets most"
 		first := fmt.Sprintf("rows %s, %s and %s", r.Rows[0].name(), r.Rows[1].name(), r.Rows[2].name())
-		d.Lead = "Check the " + first + " first: models trained without them contradict their targets most."
-		d.line("check first", "%s: models trained without them contradict their targets most", first)
+		d.Lead = fmt.Sprintf("Check the %s first: %s.", first, why)
+		d.line("check first", "%s: %s", first, why)
 	}
 	d.model(r.Subject, nil)
 	d.line(doubt, "%s", by)
@@ -229,6 +220,5 @@ func known(heads []head, rows [][]string) (some []head, cells [][]string) {
 
 // fill adds the table of all rows to the sheet.
 func (r *Rows) fill(s *Sheet, _ bool) {
-	s.CSV, s.Table = "rows.csv", TableOf(r.Rows)
-	s.Status = r.Status
+	s.CSV, s.Table, s.Status = "rows.csv", TableOf(r.Rows), r.Status
 }

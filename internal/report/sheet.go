@@ -33,13 +33,10 @@ func SheetOf(r Result, noPoints bool) *Sheet {
 		s.Findings, s.Cost = &o.outcome().Findings, &o.outcome().Cost
 		s.parts = append(s.parts, s.Findings)
 	}
-	if p, has := r.(interface{ parts() []*Findings }); has {
-		s.parts = append(s.parts, p.parts()...)
-	}
-	s.Ignore(nil)
 	if f, has := r.(interface{ fill(s *Sheet, noPoints bool) }); has {
 		f.fill(s, noPoints)
 	}
+	s.Ignore(nil)
 	return s
 }
 
@@ -50,16 +47,19 @@ func (s *Sheet) Ignore(codes []string) {
 	}
 }
 
-// parts are the findings of the targets.
-func (a *Answer) parts() (all []*Findings) {
-	for _, t := range a.Targets {
-		all = append(all, &t.Findings)
+// addParts adds the findings of an answer, nil for none, and of its targets.
+func (s *Sheet) addParts(a *Answer) {
+	if a != nil {
+		s.parts = append(s.parts, &a.Findings)
+		for _, t := range a.Targets {
+			s.addParts(t)
+		}
 	}
-	return all
 }
 
 // fill adds the other forms of an answer to its sheet.
 func (a *Answer) fill(s *Sheet, noPoints bool) {
+	s.addParts(a)
 	s.Status, s.Covariance = a.Status, a.Covariance
 	predicts := a.NewRows != nil
 	if p := a.Points; p != nil || a.Targets != nil {

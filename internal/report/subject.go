@@ -139,7 +139,7 @@ func (o *Outcome) outcome() *Outcome { return o }
 // about begins a document on a data set, with what to know about its rows.
 func about(title string, s Subject) *document {
 	d := &document{Title: title + " " + ShortName(s.Data)}
-	d.line("data", "%s: %d rows, %d features, %s", s.Data, s.N, s.D, s.asked())
+	d.line("data", "%s: %d rows, %d features, %s%s", s.Data, s.N, s.D, s.Task, nonzero(" of %s", s.Target))
 	if s.Sample > 0 {
 		d.line("sample", "%d of %d rows, drawn at random; Study.Others=nil takes all of them", s.Sample,
 			s.RowsTotal)
@@ -163,22 +163,15 @@ func (d *document) model(s Subject, targets []string) {
 
 // ModelText is the loss and the kernel with their hyperparameters.
 func (s *Subject) ModelText() string {
-	return fmt.Sprintf("%s loss%s%s, kernel %s", s.Loss, s.parameters(),
-		either(s.Model != nil && s.Model.Bias, ", bias", ""), KernelText(s.Kernel))
+	w := s.ClassWeights
+	weights := fmt.Sprintf("times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
+	parameters := join(s.Loss+" loss", nonzero("noise %.4g", s.Noise), nonzero("C %.4g", s.C)) +
+		either(w != loss.ClassWeights{}, " "+weights, "")
+	return join(parameters, nonzero("epsilon %.4g", s.Epsilon),
+		either(s.Model != nil && s.Model.Bias, "bias", ""), "kernel "+KernelText(s.Kernel))
 }
-
-// asked is the task and the target.
-func (s *Subject) asked() string { return s.Task + nonzero(" of %s", s.Target) }
 
 func (s *Subject) target() string { return cmp.Or(s.Target, "y") }
-
-// parameters lists the parameters of the training loss.
-func (s *Subject) parameters() string {
-	w := s.ClassWeights
-	weights := fmt.Sprintf(" times %.4g for class -1 and %.4g for +1", w.Negative, w.Positive)
-	return nonzero(", noise %.4g", s.Noise) + nonzero(", C %.4g", s.C) +
-		either(w != loss.ClassWeights{}, weights, "") + nonzero(", epsilon %.4g", s.Epsilon)
-}
 
 // KernelText describes a kernel by the parameters of its kind.
 func KernelText(k kernel.Spec) string {
@@ -211,9 +204,9 @@ func (d *document) inputsOf(a *Answer) {
 	d.line("inputs", "%d distinct ones%s", a.Sites, nonzero("; %d rows repeat those of others", a.Merged))
 }
 
-// withCost is the document with the cost of the answer at its end.
-func (d *document) withCost(c Cost) *document {
-	if c.Backend.Name == "" { // of one of several targets
+// withCost is the document with the cost of the answer at its end, if it is the full one.
+func (d *document) withCost(full bool, c Cost) *document {
+	if !full || c.Backend.Name == "" { // of one of several targets
 		return d
 	}
 	d.gap()

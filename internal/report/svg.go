@@ -146,11 +146,11 @@ func (d *drawing) intervals() {
 	const most = 3
 	low, high, constant := 0.0, 0.0, 0.0
 	for _, i := range d.Intervals {
-		if i.Colour == constantRow {
+		if from, to := i.ends(); i.Colour == constantRow {
 			constant = float64(i.Value)
-			continue
+		} else {
+			low, high = min(low, from), max(high, to)
 		}
-		low, high = min(low, i.low()), max(high, i.high())
 	}
 	if constant < most*high {
 		high = max(high, constant)
@@ -166,7 +166,8 @@ func (d *drawing) intervals() {
 		d.text(d.x.from+6, y+14, "start", shorten(i.Label, d.x.to-d.x.from-18-textWidth(i.Text)))
 		d.text(d.x.to-4, y+14, "end", i.Text)
 		y += 26
-		if from, to := d.x.at(i.low()), d.x.at(i.high()); from < to {
+		low, high := i.ends()
+		if from, to := d.x.at(low), d.x.at(high); from < to {
 			d.printf(`<path d="M%.1f %.1fv%dm0-%dH%.1fm0-%dv%d" stroke="%s" stroke-width="%d" fill="none"/>`,
 				from, y-capLength, 2*capLength, capLength, to, capLength, 2*capLength, s.colour(), lineWidth)
 		}
@@ -249,13 +250,8 @@ func textWidth(text string) (width float64) {
 
 // shorten ends a text that is wider than this with an ellipsis.
 func shorten(text string, width float64) string {
-	if textWidth(text) <= width {
-		return text
-	}
-	for r := []rune(text); len(r) > 0; r = r[:len(r)-1] {
-		if text = string(r) + "…"; textWidth(text) <= width {
-			break
-		}
+	for r := []rune(text); textWidth(text) > width && len(r) > 0; r = r[:len(r)-1] {
+		text = string(r) + "…"
 	}
 	return text
 }
@@ -290,14 +286,11 @@ func (d *drawing) series(s *Series) {
 
 // symbol draws the symbol of a point; lines have none.
 func (d *drawing) symbol(s *Series, x, y float64, number int) {
-	radius, shape := either(number > manyPoints, symbolRadius/2, symbolRadius), s.Colour
-	switch s.Mark {
-	case Dots, Joined:
-	case Triangles:
-		shape = 1
-	default:
+	if s.Mark != Dots && s.Mark != Joined && s.Mark != Triangles {
 		return
 	}
+	radius := either(number > manyPoints, symbolRadius/2, symbolRadius)
+	shape := either(s.Mark == Triangles, 1, s.Colour)
 	path := fmt.Sprintf(symbols[shape%len(symbols)], radius, 2*radius, 1.5*radius)
 	if shape%(2*len(symbols)) < len(symbols) {
 		d.printf(`<path d="M%.1f %.1f%s" fill="%s"/>`, x, y, path, s.colour())
@@ -308,9 +301,6 @@ func (d *drawing) symbol(s *Series, x, y float64, number int) {
 
 // line draws a line through points, filled below if the mark is Bars.
 func (d *drawing) line(s *Series, points []point) {
-	if len(points) == 0 {
-		return
-	}
 	dashes := map[Mark]string{Dashed: ` stroke-dasharray="8 4"`, Dotted: ` stroke-dasharray="2 4"`}
 	fill := either(s.Mark == Bars, s.colour(), "none")
 	d.printf(`<polyline fill="%s" fill-opacity="0.4" stroke="%s" stroke-width="%d"%s points="`, fill,

@@ -43,6 +43,26 @@ func ReadHelp(page string) Help {
 	return help
 }
 
+// ReadNames reads a page of lists of names, "LIST: NAME...", which indented lines continue: +LIST stands for
+// the names of a list above, and -NAME takes one out.
+func ReadNames(page string) map[string][]string {
+	lists := map[string][]string{}
+	for line := range strings.Lines(strings.ReplaceAll(page, "\n  ", " ")) {
+		list, words, _ := strings.Cut(line, ":")
+		for word := range strings.FieldsSeq(words) {
+			switch name := word[1:]; word[0] {
+			case '+':
+				lists[list] = append(lists[list], lists[name]...)
+			case '-':
+				lists[list] = slices.DeleteFunc(lists[list], func(of string) bool { return of == name })
+			default:
+				lists[list] = append(lists[list], word)
+			}
+		}
+	}
+	return lists
+}
+
 // Group begins a group of flags.
 func (s *Set) Group(title string) { s.group = title }
 

@@ -64,7 +64,7 @@ func (p *part) begin(command string, scheme resample.Scheme) *report.Answer {
 
 // estimate is the answer of a part.
 func (p *part) estimate(ctx context.Context, q *Question, onFit OnFit) (*report.Answer, error) {
-	began, alone, unknown := time.Now(), q.Theory == No, report.Number(math.NaN())
+	began, alone := time.Now(), q.Theory == No
 	a := p.begin("estimate", q.Scheme)
 	if !q.singly {
 		if err := p.solve(ctx, q); err != nil {
@@ -104,7 +104,6 @@ func (p *part) estimate(ctx context.Context, q *Question, onFit OnFit) (*report.
 
 // withoutErrors removes errors where no example is ever left out, with a note.
 func withoutErrors(a *report.Answer) {
-	unknown := report.Number(math.NaN())
 	a.Quote, a.TestError, a.BaggedError = &report.Quote{Error: unknown, ErrorSE: unknown}, &unknown, &unknown
 	a.Errors.Err632, a.Errors.Err632Plus = unknown, unknown
 	a.VoteError, a.Quality, a.Metrics, a.Calibration = nil, nil, nil, nil

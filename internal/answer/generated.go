@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
@@ -100,23 +99,19 @@ func (s *Study) generating(ctx context.Context, command string, g resample.Gener
 			return nil, err
 		}
 	}
-	if _, proximal := s.Model.Loss.(loss.Proximal); how == nil && !proximal && q.Exact != Yes {
+	if how == nil && !s.trains() && q.Exact != Yes {
 		q.Exact = No
 	}
 	return s.each(ctx, joining{}, func(p *part, _ OnFit) (*report.Answer, error) {
 		own, alone := q, how != nil || q.Theory == No
 		g.Function = p.number
 		own.Scheme = g
-		a := p.begin(command, own.Scheme)
-		a.TestLoss, a.Status, a.Convergence = "", Complete, report.NoTheory()
-		a.Points = &report.Points{Names: s.Model.Set.RowNames}
-		if in != nil {
-			a.NewRows = &report.NewRows{Test: in.Name, Count: in.N()}
-			a.Points.Names = in.RowNames
-			a.Add(otherColumns(in)...)
-		} else if a.Points.Target.Numbers = p.targets(); g.Laws[p.number].Positive != nil {
+		a := p.beginAt(command, g, in)
+		if in == nil {
+			a.Points.Names, a.Points.Target.Numbers = s.Model.Set.RowNames, p.targets()
 			a.Points.Probability.Positive = g.Laws[p.number].Positive
 		}
+		var law func(point int) loss.Distribution
 		if !alone {
 			began := time.Now()
 			if err := p.solve(ctx, &own); err != nil {
@@ -125,7 +120,7 @@ func (s *Study) generating(ctx context.Context, command string, g resample.Gener
 			s.Times.Solve += time.Since(began).Seconds()
 			addSolution(&a.Findings, p.solution)
 			p.addConvergence(a)
-			if err := p.generatedByTheory(a, in, &own, trained[p.number]); err != nil {
+			if law, err = p.generatedByTheory(a, in, &own, trained[p.number]); err != nil {
 				return nil, err
 			}
 		}
@@ -133,6 +128,14 @@ func (s *Study) generating(ctx context.Context, command string, g resample.Gener
 			if err := p.generatedByFits(ctx, a, in, &own, how, trained[p.number], each); err != nil {
 				return nil, err
 			}
+		}
+		if len(q.Quantiles) > 0 && !alone {
+			addQuantiles(p, a, q.Quantiles, func(i int) int {
+				if in != nil {
+					return p.model.Sites() + i
+				}
+				return p.model.Site[i]
+			}, law)
 		}
 		if requireNumbers(a); ctx.Err() != nil {
 			a.Status = Cancelled
@@ -145,38 +148,26 @@ func (s *Study) generating(ctx context.Context, command string, g resample.Gener
 	})
 }
 
-// generatedByTheory adds the theory's averages, as predictions of the trained model may be off.
+// generatedByTheory adds the theory's averages, as predictions of the trained model may be off. It returns
+// the laws of predictions.
 func (p *part) generatedByTheory(a *report.Answer, in *dataset.Inputs, q *Question, trained []float64) (
-	err error) {
+	law func(point int) loss.Distribution, err error) {
 	r := &fits.Averages{Mean: p.solution.Mean, Variance: p.solution.Var, Vote: p.solution.Votes()}
-	law := func(i int) loss.Distribution { return p.solution.Distribution(p.model.Site[i]) }
+	law = func(i int) loss.Distribution { return p.solution.Distribution(p.model.Site[i]) }
 	if in != nil {
 		if r, err = At(p.model, p.solution, in, nil); err != nil {
-			return err
+			return nil, err
 		}
-		r.Vote = make([]float64, in.N())
 		for i, mean := range r.Mean {
-			r.Vote[i] = loss.Vote{}.Gaussian(mean, r.Variance[i], 1)
+			r.Vote = append(r.Vote, loss.Vote{}.Gaussian(mean, r.Variance[i], 1))
 		}
 		at := r
 		law = func(i int) loss.Distribution { return loss.Normal(at.Mean[i], at.Variance[i]) }
 	}
 	p.addGenerated(a, a.Points, in, r, trained)
-	tail := (1 - q.Level) / 2
 	a.Level = q.Level
-	for _, ends := range []struct {
-		q  float64
-		to *report.Numbers
-	}{{tail, &a.Points.Lower}, {1 - tail, &a.Points.Upper}} {
-		for i := range a.Points.Mean {
-			*ends.to = append(*ends.to, law(i).Quantile(ends.q))
-		}
-		*ends.to = p.inUnit(*ends.to)
-	}
-	if len(q.Quantiles) > 0 {
-		addQuantiles(p, a, q.Quantiles, nil, law)
-	}
-	return p.addCovariance(a, in, q)
+	a.Points.Lower, a.Points.Upper = p.between(len(trained), q.Level, quantilesOf(law))
+	return law, p.addCovariance(a, in, q)
 }
 
 // addGenerated adds averages at the rows, or at the new ones, to points, and to the answer how far they are
@@ -211,13 +202,11 @@ func (p *part) generatedByFits(ctx context.Context, a *report.Answer, in *datase
 		settings, method = how.of(p.study.Test), how.Method
 	}
 	settings.Tests, settings.Progress = nil, p.study.counting("exact resample")
-	var cross blas64.General
 	if in != nil {
-		if cross, err = p.model.CrossAll(in); err != nil {
+		if settings.Cross, err = p.model.CrossAll(in); err != nil {
 			return err
 		}
 	}
-	settings.Cross = cross
 	settings.OnFit = func(r int, weight, f []float64) {
 		if each != nil {
 			each(p.number, r, f)
@@ -254,26 +243,16 @@ func (p *part) generatedByFits(ctx context.Context, a *report.Answer, in *datase
 			*list = (*list)[m:]
 		}
 	}
-	addFits(&a.Findings, r.Averages)
-	points := a.Points
-	if p.solution != nil {
-		ratio, _ := fits.Against(p.solution, r.Averages)
-		points = &report.Points{}
-		a.Refined = &report.Refined{Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
-			VarianceRatio: report.Number(ratio), Points: points, Time: report.RefinedTime{
-				Fits: r.Stats.Elapsed.Seconds(), Total: (r.Setup + r.Stats.Elapsed).Seconds(),
-				Iterations: r.Batch.Iterations, Exact: r.Batch.Exact}}
-	} else {
+	if p.solution == nil {
 		p.addFits(a, r, settings.Seed)
+		p.addGenerated(a, a.Points, in, &averages, trained)
+		return nil
 	}
-	p.addGenerated(a, points, in, &averages, trained)
-	if len(q.Quantiles) > 0 && p.solution != nil {
-		p.addReplicateQuantiles(points, q.Quantiles, func(i int) int {
-			if in != nil {
-				return p.model.Sites() + i
-			}
-			return p.model.Site[i]
-		})
-	}
+	addFits(&a.Findings, r.Averages)
+	a.Refined = newRefined(r)
+	a.Refined.Points = &report.Points{}
+	ratio, _ := fits.Against(p.solution, r.Averages)
+	a.Refined.VarianceRatio = report.Number(ratio)
+	p.addGenerated(a, a.Refined.Points, in, &averages, trained)
 	return nil
 }

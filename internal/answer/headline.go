@@ -3,8 +3,11 @@ package answer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"bootbench/internal/calibration"
 	"bootbench/internal/report"
@@ -12,17 +15,34 @@ import (
 	"bootbench/resample"
 )
 
+// trains reports whether the loss has exact fits.
+func (s *Study) trains() bool {
+	_, proximal := s.Model.Loss.(loss.Proximal)
+	return proximal
+}
+
+// missing says in an answer why a part is not computed, if so. When ctx has ended, the answer so far stays.
+func missing(ctx context.Context, a *report.Answer, err error, what string) bool {
+	switch {
+	case ctx.Err() != nil:
+		a.Status = Cancelled
+		return true
+	case err != nil:
+		a.Add(notComputed("%s: %v", what, err))
+	}
+	return err != nil
+}
+
 // addRisk quotes the error of the model of all rows: of a sample at rows outside it, else by risks. It leaves
 // the quote of the left-out error where only the theory was asked, and for blocks of time.
 func addRisk(ctx context.Context, s *Study, a *report.Answer, q *Question) error {
-	_, proximal := s.Model.Loss.(loss.Proximal)
 	designed, _ := q.Scheme.(resample.Designed)
 	switch {
 	case s.Others != nil:
 		return addLearningCurve(ctx, s, a, q)
 	case designed.Design.Block > 0:
 		a.Add(chosenBy("left-out blocks", s.Model.Chosen, "choose in each fold of cv: Folds.Choose")...)
-	case a.Refined != nil && proximal:
+	case a.Refined != nil && s.trains():
 		c, err := s.corrected(ctx, q.Seed)
 		s.quote(ctx, a, c, err, q.Level, false)
 	}
@@ -49,34 +69,33 @@ func newCorrected(risks []*risk, choices ...string) (c corrected) {
 // the risk of these.
 func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err error) {
 	var choices []string
+	switch {
+	case s.choosesAgain() && s.scalesChosen() && !s.Measure.ByProbability():
+		choices = []string{"length scales"}
+	case s.choosesAgain():
+		choices = []string{CorrectsChoice}
+	}
 	if s.Measure.ByProbability() {
 		x, err := s.measured(ctx, seed)
 		if err != nil {
 			return c, err
 		}
-		if s.choosesAgain() {
-			choices = []string{CorrectsChoice}
-		}
 		return newCorrected([]*risk{x.wrong}, choices...), nil
 	}
 	risks, err := s.risks(ctx, seed)
-	if err != nil {
-		return c, cmp.Or(ctx.Err(), err)
+	if err == nil && s.choosesAgain() {
+		var a *chosenAgain
+		if a, err = s.chooseAgain(ctx, seed); err == nil {
+			s.correct(risks, a)
+		}
 	}
-	if s.choosesAgain() {
-		if choices = []string{CorrectsChoice}; s.scalesChosen() {
-			choices = []string{"length scales"}
-		}
-		a, err := s.chooseAgain(ctx, seed)
-		if err != nil {
-			return c, cmp.Or(ctx.Err(), err)
-		}
-		s.correct(risks, a)
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return c, err
 	}
 	for _, x := range risks {
 		x.error -= math.Max(0, math.Min(x.error/2, x.fall))
 	}
-	return newCorrected(risks, choices...), ctx.Err()
+	return newCorrected(risks, choices...), nil
 }
 
 // scalesChosen reports whether a length scale for each feature was chosen.
@@ -97,22 +116,22 @@ func (c *corrected) trained(k int) *report.Trained {
 // Headline is the error of the model that training on all rows gives: of a sample at rows outside it. It is
 // nil for losses without exact fits.
 func (s *Study) Headline(ctx context.Context, seed uint64, level float64) (h *report.Headline, err error) {
-	if _, proximal := s.Model.Loss.(loss.Proximal); !proximal {
+	if !s.trains() {
 		return nil, nil
 	}
-	var c corrected
 	if s.Others == nil {
-		c, err = s.corrected(ctx, seed)
-	} else {
-		in := s.Others.Head(heldOut)
-		var each []float64
-		if each, err = partLosses(ctx, s, 0, 1, in); err == nil {
-			c = newCorrected([]*risk{riskOf(in, each)})
+		c, err := s.corrected(ctx, seed)
+		if err != nil {
+			return nil, err
 		}
+		return c.headline(s, level), nil
 	}
+	in := s.Others.Head(heldOut)
+	each, err := partLosses(ctx, s, 0, 1, in)
 	if err != nil {
 		return nil, err
 	}
+	c := newCorrected([]*risk{riskOf(in, each)})
 	return c.headline(s, level), nil
 }
 
@@ -142,11 +161,11 @@ func (c *corrected) headline(s *Study, level float64) (h *report.Headline) {
 
 // qualityOf compares risk k with the best constant; nil for the mean of several targets.
 func (s *Study) qualityOf(x *risk, k int) *report.Quality {
-	if k == 0 && len(s.Model.Set.Columns) > 1 {
-		return nil
-	}
 	set := x.of.set
-	if s.classes() {
+	switch {
+	case k == 0 && len(s.Model.Set.Columns) > 1:
+		return nil
+	case s.classes():
 		q := &report.Quality{}
 		q.ExampleSE, q.Effective = calibration.StandardError(x.each, set.Weights, set.Groups)
 		ofClasses(q, set, x.each)
@@ -166,19 +185,16 @@ func (s *Study) qualityOf(x *risk, k int) *report.Quality {
 // difference is that of the measure's losses if the models have one.
 func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level float64) (
 	d *report.Difference, all [2]*report.Headline, err error) {
-	var c [2]corrected
-	for k, s := range models {
-		if _, proximal := s.Model.Loss.(loss.Proximal); !proximal {
-			return nil, all, nil
-		}
-		if c[k], err = s.corrected(ctx, seed); err != nil {
-			return nil, all, err
-		}
+	if !models[0].trains() || !models[1].trains() {
+		return nil, all, nil
 	}
 	var x [2]*risk
 	for k, s := range models {
-		all[k], x[k] = c[k].headline(s, level), c[k].risks[0]
-		if s.Measure.IsError() {
+		c, err := s.corrected(ctx, seed)
+		if err != nil {
+			return nil, all, err
+		}
+		if all[k], x[k] = c.headline(s, level), c.risks[0]; s.Measure.IsError() {
 			continue
 		}
 		m, err := s.measured(ctx, seed)
@@ -194,12 +210,7 @@ func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level fl
 // risk.
 func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err error, level float64,
 	centred bool) {
-	switch {
-	case ctx.Err() != nil: // the answer so far stays
-		a.Status = Cancelled
-		return
-	case err != nil:
-		a.Add(notComputed("the model of all rows is not cross-validated: %v", err))
+	if missing(ctx, a, err, "the model of all rows is not cross-validated") {
 		return
 	}
 	for k, x := range c.risks {
@@ -218,8 +229,7 @@ func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err er
 		if k == 0 && a.Names != nil { // a share of the variance
 			quality = nil
 		}
-		of.Add(judgement(of.Quote, of.Trained, quality, s.Model.Set)...)
-		if k > 0 {
+		if of.Add(judgement(of.Quote, of.Trained, quality, s.Model.Set)...); k > 0 {
 			a.AddOf(name, &report.Findings{Checks: of.Checks})
 		}
 	}
@@ -241,19 +251,15 @@ func (x *risk) quote(a *report.Answer, level float64) {
 // If the same rows have chosen the model, that error, corrected for the choice, becomes the quoted one,
 // unless the folds of v choose again.
 func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation, level float64) {
-	_, proximal := s.Model.Loss.(loss.Proximal)
-	if a.Quality == nil || a.Status != Complete || !proximal || s.Model.Set.N() > mostPaired {
+	if a.Quality == nil || a.Status != Complete || !s.trains() || s.Model.Set.N() > mostPaired {
 		return
 	}
 	var c corrected
 	var err error
-	centred := !s.Measure.ByProbability() && (len(s.Model.Spec.Chosen) == 0 || v.Corrects == CorrectsChoice)
-	if v.Corrects == CorrectsChoice {
-		if c.risks, err = s.risks(ctx, v.Seed); err == nil {
-			c = newCorrected(c.risks)
-		}
-	} else {
+	if v.Corrects != CorrectsChoice {
 		c, err = s.corrected(ctx, v.Seed)
+	} else if c.risks, err = s.risks(ctx, v.Seed); err == nil {
+		c = newCorrected(c.risks)
 	}
 	if v.Choose != nil && err == nil {
 		c.as.CorrectedFor = append(c.as.CorrectedFor, v.Corrects)
@@ -266,7 +272,8 @@ func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation,
 				chosen: leftOut{losses: lossesOf(a)}, folds: a.Folds})
 		}
 	}
-	s.quote(ctx, a, c, err, level, centred)
+	s.quote(ctx, a, c, err, level, !s.Measure.ByProbability() &&
+		(len(s.Model.Spec.Chosen) == 0 || v.Corrects == CorrectsChoice))
 }
 
 // lossesOf are the losses of the rows by all judges.
@@ -276,4 +283,134 @@ func lossesOf(a *report.Answer) [][]float64 {
 		all = append(all, a.Targets[name].Examples.Each)
 	}
 	return all
+}
+
+// measuredPartitions is the largest number of partitions into folds over which a measure is averaged.
+const measuredPartitions = 4
+
+// measurement is what the study's measure is on rows that exact fits without each of ten folds leave out: the
+// risk of its losses, and of the labels.
+type measurement struct{ judged, wrong *risk }
+
+// errFewOfClass: a measure needs some rows of both classes.
+var errFewOfClass = errors.New("a class has fewer than two rows")
+
+// addMeasure adds the study's measure of the model of all rows, with an interval. Where the measure has
+// labels by probabilities it says from which one on.
+func (s *Study) addMeasure(ctx context.Context, a *report.Answer, seed uint64, level float64) {
+	if s.Measure.IsError() || ctx.Err() != nil {
+		return
+	} else if !s.trains() || s.Model.Set.N() > leftOutRows {
+		a.Add(notComputed("no measure by %v: it takes exact fits, of at most %d rows", s.Measure,
+			leftOutRows))
+		return
+	}
+	var err error
+	a.Measured, err = s.Measured(ctx, seed, level)
+	if missing(ctx, a, err, "no measure by "+s.Measure.String()) || !s.Measure.ByProbability() {
+		return
+	}
+	if a.Threshold = report.NumberOf(s.Measure.Threshold()); a.Quality != nil {
+		a.Quality.Balanced = report.NumberOf(calibration.Balanced(s.measurement.wrong.each, s.Model.Y,
+			s.Model.Set.Weights))
+		a.Drop([]string{report.Imbalance.Code})
+		a.Add(imbalance(a.Quality, s.Model.Set)...)
+	}
+}
+
+// Measured is what the model of all rows is expected to have on new rows by the study's measure, corrected
+// for a choice, with an interval of a level; nil if the measure is the error.
+func (s *Study) Measured(ctx context.Context, seed uint64, level float64) (*report.Measured, error) {
+	if s.Measure.IsError() {
+		return nil, nil
+	}
+	x, err := s.measured(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	m, of, lower, upper := s.Measure, x.judged, math.NaN(), math.NaN()
+	if of.hasInterval() {
+		freedom := of.degrees(m.Name == calibration.ByCost || m.Name == calibration.ByLogLoss)
+		lower, upper = m.Interval(of.error, of.se, float64(s.Model.Set.N()), of.units(), level, freedom)
+	}
+	return &report.Measured{By: m.String(), Value: report.Number(m.Value(of.error)),
+		SE: report.Number(of.se), Lower: report.Number(lower), Upper: report.Number(upper)}, nil
+}
+
+// measured is the measurement by folds from a seed. A choice that is made again corrects it (chooseAgain).
+// What the training rows contribute to standard errors is in proportion to what they contribute to the one
+// of the error of signs (calibration.NestedError).
+func (s *Study) measured(ctx context.Context, seed uint64) (*measurement, error) {
+	if x := s.measurement; x != nil && x.judged.of.v.Seed == seed {
+		return x, nil
+	}
+	f, err := s.folded(s.measuredValidation(seed))
+	if err != nil {
+		return nil, err
+	}
+	wider, err := s.wider(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.measuredBy(ctx, f, wider)
+	if err != nil {
+		return nil, err
+	}
+	if s.choosesAgain() {
+		a, err := s.chooseAgain(ctx, seed)
+		if err != nil {
+			return nil, err
+		}
+		for k, to := range []*risk{x.judged, x.wrong} { // as correct does the risks
+			more := floats.SubTo(make([]float64, len(to.each)), a.chosen.measured[k], a.model.measured[k])
+			to.add(more, ofAllRows(a.folds), a.foldOf)
+		}
+	}
+	s.measurement = x
+	return x, nil
+}
+
+// measuredValidation are folds for a measure. Ranks of folds with other shares of the classes differ.
+func (s *Study) measuredValidation(seed uint64) Validation {
+	v := riskValidation(s.Model.Set, seed)
+	if s.Measure.Name == calibration.ByAUC {
+		v.Design.Stratum = nil
+	}
+	v.Repeats = min(measuredPartitions, partitionsOf(s.Model.Set.N()))
+	return v
+}
+
+// measuredBy is the measurement by the folds, with standard errors that are wider by a factor.
+func (s *Study) measuredBy(ctx context.Context, f *folded, wider float64) (*measurement, error) {
+	all, err := s.leaveOut(ctx, &f.v, f.partitions()...)
+	if err != nil {
+		return nil, err
+	}
+	for k := range all {
+		if err := all[k].measure(s); err != nil {
+			return nil, err
+		}
+	}
+	x := &measurement{&risk{of: f, spread: func(losses []float64) float64 {
+		return wider * s.Measure.SE(losses, s.Model.Y, f.set.Weights, f.set.Groups)
+	}}, &risk{of: f}}
+	x.judged.average(listsOf(all, func(l leftOut) []float64 { return l.measured[0] }))
+	x.wrong.average(listsOf(all, func(l leftOut) []float64 { return l.measured[1] }))
+	x.wrong.plain = x.wrong.error
+	x.wrong.field = f.mean(listsOf(all, func(l leftOut) []float64 { return l.fields[0] }))
+	x.wrong.se *= wider
+	return x, nil
+}
+
+// wider is how much larger the standard error of the error is than the one over the rows.
+func (s *Study) wider(ctx context.Context, seed uint64) (float64, error) {
+	found, err := s.risks(ctx, seed)
+	if err != nil {
+		return 0, err
+	}
+	rows := found[0].of.standardError(found[0].each, s.Model.Set.Groups)
+	if !(rows > 0) {
+		return 1, nil
+	}
+	return math.Max(1, found[0].se/rows), nil
 }

@@ -58,7 +58,6 @@ func (s *Study) joint(first *report.Answer) *report.Answer {
 
 // jointRefined are the exact resamples of a function with an error of all functions, and the rows' errors.
 func jointRefined(first *report.Refined, e, se report.Number, each []float64) *report.Refined {
-	unknown := report.Number(math.NaN())
 	return &report.Refined{Resamples: first.Resamples, Method: first.Method, OneClass: first.OneClass,
 		RefinedErrors: &report.RefinedErrors{TestError: e, SE: se, Err632: unknown, Err632Plus: unknown,
 			BaggedError: unknown, BaggedSE: unknown, EquivalentResamples: unknown},

@@ -231,13 +231,22 @@ func addSupport(a *report.Answer, of func(*dataset.Inputs) ([]float64, error), i
 	return nil
 }
 
+// beginAt is begin for predictions at new inputs, or without any at the rows.
+func (p *part) beginAt(command string, scheme resample.Scheme, in *dataset.Inputs) *report.Answer {
+	a := p.begin(command, scheme)
+	a.TestLoss, a.Status, a.Convergence, a.Points = "", Complete, report.NoTheory(), &report.Points{}
+	if in != nil {
+		a.NewRows, a.Points.Names = &report.NewRows{Test: in.Name, Count: in.N()}, in.RowNames
+		a.Add(otherColumns(in)...)
+	}
+	return a
+}
+
 // predict is the answer of a part, whose theory is solved.
 func (p *part) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*report.Answer, error) {
 	alone := q.Theory == No
-	a := p.begin("predict", q.Scheme)
-	a.TestLoss, a.NewRows, a.Level = "", &report.NewRows{Test: in.Name, Count: in.N()}, q.Level
-	a.Convergence, a.Status, a.Points = report.NoTheory(), Complete, &report.Points{Names: in.RowNames}
-	a.Add(otherColumns(in)...)
+	a := p.beginAt("predict", q.Scheme, in)
+	a.Level = q.Level
 	addSolution(&a.Findings, p.solution)
 	var at *fits.Averages
 	if !alone {
@@ -383,13 +392,8 @@ func exactAlone(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 		points.Class = p.labelsOf(points.Mean)
 	}
 	if q.Intervals.Of != Observation {
-		among := make([]solver.Interval, in.N())
-		for n := range among {
-			values := p.exact.At(p.model.Sites() + n)
-			among[n].Low = stat.Quantile((1-q.Level)/2, stat.Empirical, values, nil)
-			among[n].High = stat.Quantile((1+q.Level)/2, stat.Empirical, values, nil)
-		}
-		p.setIntervals(&points, among)
+		points.Lower, points.Upper = p.between(in.N(), q.Level,
+			p.replicated(func(point int) int { return p.model.Sites() + point }))
 	}
 	a.Points = &points
 }

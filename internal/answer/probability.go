@@ -154,3 +154,25 @@ func (p *Probabilities) AtInputs(m *model.Model, s *solver.Solution, in *dataset
 	}
 	return out, err
 }
+
+// decide sets the classes of rows by the threshold of the study's measure, if it has one, for probabilities
+// of +1, and reports whether it did.
+func (p *part) decide(class []string, probability []float64) bool {
+	m := p.study.Measure
+	if !m.ByProbability() || probability == nil {
+		return false
+	}
+	copy(class, p.labelsOf(decided(probability, m.Threshold())))
+	return true
+}
+
+// decided are the labels -1 and +1 by the threshold of probabilities of +1.
+func decided(probability []float64, threshold float64) []float64 {
+	labels := make([]float64, len(probability))
+	for i, p := range probability {
+		if labels[i] = -1; p >= threshold {
+			labels[i] = 1
+		}
+	}
+	return labels
+}

@@ -20,7 +20,6 @@ import (
 // around are the errors around a left-out error in units of the target, NaN for none.
 func (p *part) around(leftOut float64) *report.Errors {
 	if p.study.classes() || p.study.full[p.number] == nil {
-		unknown := report.Number(math.NaN())
 		return &report.Errors{Apparent: unknown, NoInformation: unknown, Err632: unknown, Err632Plus: unknown}
 	}
 	e := solver.Combine632(leftOut, p.study.Test, p.targets(),
@@ -175,38 +174,52 @@ func (s *Study) PerExample(k int, f []float64) []float64 {
 	return p.inUnit(perExample(p, f))
 }
 
-// addQuantiles adds quantiles over resamples to the points of an answer, of the theory and refined. place is
-// the output of an exact fit, and law the law of its theory, at a point.
-func addQuantiles(p *part, a *report.Answer, levels []float64, place func(int) int,
-	law func(int) loss.Distribution) {
-	p.addQuantiles(a.Points, levels, func(point int) func(q float64) float64 { return law(point).Quantile })
-	if a.Refined != nil && a.Refined.Points != nil {
-		p.addReplicateQuantiles(a.Refined.Points, levels, place)
-	}
+// quantileAt has the quantile function of a point.
+type quantileAt = func(point int) func(q float64) float64
+
+func quantilesOf(law func(point int) loss.Distribution) quantileAt {
+	return func(point int) func(q float64) float64 { return law(point).Quantile }
 }
 
-// addReplicateQuantiles adds quantiles over exact fits, whose output for a point is at place.
-func (p *part) addReplicateQuantiles(points *report.Points, levels []float64, place func(int) int) {
-	p.addQuantiles(points, levels, func(point int) func(q float64) float64 {
+// replicated has the quantiles over exact fits, whose output for a point is at place.
+func (p *part) replicated(place func(point int) int) quantileAt {
+	return func(point int) func(q float64) float64 {
 		values := p.exact.At(place(point))
 		return func(q float64) float64 { return stat.Quantile(q, stat.Empirical, values, nil) }
-	})
+	}
 }
 
-// addQuantiles adds quantiles in units of the target, of which of has the function of each point.
-func (p *part) addQuantiles(points *report.Points, levels []float64,
-	of func(point int) func(q float64) float64) {
+// addQuantiles adds quantiles over resamples to the points of an answer, of the theory by its laws and
+// refined. place is the output of an exact fit at a point.
+func addQuantiles(p *part, a *report.Answer, levels []float64, place func(point int) int,
+	law func(point int) loss.Distribution) {
+	n := len(a.Points.Mean)
+	a.Points.QuantileLevels, a.Points.Quantiles = levels, p.quantiles(n, levels, quantilesOf(law))
+	if a.Refined != nil && a.Refined.Points != nil {
+		of := a.Refined.Points
+		of.QuantileLevels, of.Quantiles = levels, p.quantiles(n, levels, p.replicated(place))
+	}
+}
+
+// quantiles are, by level, the quantiles at n points in units of the target.
+func (p *part) quantiles(n int, levels []float64, at quantileAt) []report.Numbers {
 	lists := make([]report.Numbers, len(levels))
 	for k := range lists {
-		lists[k] = make([]float64, len(points.Mean))
+		lists[k] = make([]float64, n)
 	}
-	linalg.Parallel(len(points.Mean), func(point int) {
-		quantile := of(point)
+	linalg.Parallel(n, func(point int) {
+		quantile := at(point)
 		for k, q := range levels {
 			lists[k][point] = quantile(q)*p.model.Unit + p.model.Function.Mean
 		}
 	})
-	points.QuantileLevels, points.Quantiles = levels, lists
+	return lists
+}
+
+// between are the quantiles at n points that have a level between them.
+func (p *part) between(n int, level float64, at quantileAt) (lower, upper []float64) {
+	ends := p.quantiles(n, []float64{(1 - level) / 2, (1 + level) / 2}, at)
+	return ends[0], ends[1]
 }
 
 // Resampling describes the resampling of n examples, and its folds.

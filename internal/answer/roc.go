@@ -49,13 +49,7 @@ func (s *Study) AddROC(ctx context.Context, a *report.Answer, seed uint64, level
 	if a.Status != Complete || ctx.Err() != nil {
 		return
 	}
-	roc, err := s.roc(ctx, seed, level)
-	switch {
-	case ctx.Err() != nil:
-		a.Status = Cancelled
-	case err != nil:
-		a.Add(notComputed("no ROC: %v", err))
-	default:
+	if roc, err := s.roc(ctx, seed, level); !missing(ctx, a, err, "no ROC") {
 		a.ROC = roc
 	}
 }

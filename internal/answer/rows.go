@@ -23,7 +23,7 @@ func (s *Study) Rows(ctx context.Context, q Question) (*report.Rows, error) {
 		return nil, err
 	}
 	r := &report.Rows{Command: "rows", Subject: s.Subject, TestLoss: s.Test.Name(), Status: Complete}
-	unknown, set := report.Number(math.NaN()), s.Model.Set
+	set := s.Model.Set
 	for i, twin := range twinsOf(s.Model.Site, set.Columns[0].Y) {
 		row := report.Row{Row: i, Target: unknown, Predicted: unknown, SE: unknown, Influence: unknown,
 			Twin: unknown}

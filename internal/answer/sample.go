@@ -51,12 +51,7 @@ func addLearningCurve(ctx context.Context, s *Study, a *report.Answer, q *Questi
 		for number := range parts {
 			s.Progress("models of parts of the sample", len(sizes), 3)
 			each, err := partLosses(ctx, s, number, parts, in)
-			switch {
-			case ctx.Err() != nil: // the answer so far stays
-				a.Status = Cancelled
-				return nil
-			case err != nil:
-				a.Add(notComputed("the error is of models of resamples of the sample: %v", err))
+			if missing(ctx, a, err, "the error is of models of resamples of the sample") {
 				return nil
 			}
 			floats.AddScaled(at.Each, at.Ratio, each)

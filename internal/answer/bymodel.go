@@ -188,7 +188,6 @@ func predictClasses(p *model.Predictor, in *dataset.Inputs, f [][]float64, q *Qu
 	return a
 }
 
-// fieldsAt are the fields of all functions at a row.
 func fieldsAt(f [][]float64, row int) []float64 {
 	at := make([]float64, len(f))
 	for k := range f {
@@ -197,7 +196,6 @@ func fieldsAt(f [][]float64, row int) []float64 {
 	return at
 }
 
-// CVPlus is the method of prediction sets.
 const CVPlus = "CV+"
 
 // scoresBy are the scores of several classes, by class and row, by the predictions of all functions.
@@ -364,5 +362,4 @@ func checkSets(p *model.Predictor, level float64) error {
 	return nil
 }
 
-// errNoSets refuses sets of numbers.
 var errNoSets = errors.New("Options.Sets are of classes: numbers have intervals")

@@ -182,7 +182,6 @@ func addSolution(f *report.Findings, s *solver.Solution) {
 	}
 }
 
-// addFits adds the findings of exact fits.
 func addFits(f *report.Findings, r *fits.Averages) {
 	f.Remark(r.Warnings...)
 	all := r.Resamples + len(r.Skipped)
@@ -204,7 +203,6 @@ func addFits(f *report.Findings, r *fits.Averages) {
 	}
 }
 
-// neverLeftOut says that some examples have no left-out error.
 func neverLeftOut(errors []float64) report.Checks {
 	never := floats.Count(math.IsNaN, errors)
 	if never == 0 {
@@ -222,7 +220,6 @@ func otherColumns(in *dataset.Inputs) (all report.Checks) {
 	return all
 }
 
-// notComputed says what is missing from an answer, and why.
 func notComputed(format string, args ...any) report.Check {
 	return report.NotComputed.Check(1, "ask for less, or change what the text names", format, args...)
 }

@@ -61,7 +61,6 @@ func coarseFolds(rows, functions int) int {
 	return max(fewest, min(riskFolds, work/rows))
 }
 
-// coarseFold is the coarse fold that has a fold of a partition.
 func coarseFold(fold, folds, coarse int) int { return ((fold+1)*coarse - 1) / folds }
 
 // coarse are the folds of the first partition, in coarse folds.
@@ -234,7 +233,6 @@ func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, 
 	return best, cmp.Or(ctx.Err(), err)
 }
 
-// cells are the candidates on other rows.
 func (s *Study) cells(ctx context.Context, set *dataset.Set) *Cells {
 	specs, kernels := slices.Clone(s.Candidates), &Kernels{MostBytes: 1}
 	for k := range specs {
@@ -380,7 +378,6 @@ func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
 	return f[0], nil
 }
 
-// without is a set without some of its rows.
 func without(set *dataset.Set, rows []int) *dataset.Set {
 	var others []int
 	for i := range set.N() {

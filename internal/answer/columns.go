@@ -21,7 +21,6 @@ import (
 // columnPartitions the largest number of partitions into folds.
 const columnPermutations, columnPartitions = 3, 4
 
-// mostCells is the largest number of values of sparse inputs that are made dense.
 const mostCells = 10_000_000
 
 // Columns judges the model without each column, and with its values permuted among the rows, by exact fits
@@ -120,7 +119,6 @@ func (s *Study) columnJudge(ctx context.Context, seed uint64, level float64) (j 
 	return j, err
 }
 
-// risks are the risks of models of a set.
 func (j *columnJudge) risks(ctx context.Context, set *dataset.Set) (found []columnRisk, err error) {
 	spec := j.Model.Spec
 	spec.Set, spec.Chosen = set, nil

@@ -135,7 +135,6 @@ func (v *Validation) partition(class []int) (p partition, err error) {
 	return p, nil
 }
 
-// folds are the folds of a set.
 func (v *Validation) folds(set *dataset.Set) (partition, error) {
 	if set.AreNumbers() {
 		return v.partition(nil)
@@ -143,7 +142,6 @@ func (v *Validation) folds(set *dataset.Set) (partition, error) {
 	return v.partition(ClassesOf(set.Columns[0].Y))
 }
 
-// settings are the settings of the fits of a part without each fold.
 func (v *Validation) settings(p *part, folds partition) model.RetrainSettings {
 	s := model.RetrainSettings{Plan: resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: p.model.Y}}
 	s.Tests, s.Workers = p.study.tests(v.Metrics), v.Workers
@@ -249,7 +247,6 @@ func (v *Validation) fits(ctx context.Context, p *part, folds int, settings mode
 	return result, nil
 }
 
-// report is the document of the fits without each fold.
 func (v *Validation) report(p *part, folds partition, result *model.Retraining) *report.Answer {
 	r, set := result.Averages.In(p.model.Function), p.model.Set
 	left := &r.Tests[0]
@@ -293,7 +290,6 @@ func (p *part) level() int {
 	return 1
 }
 
-// ClassesOf are the numbers of classes.
 func ClassesOf(y []float64) []int {
 	class := make([]int, len(y))
 	for i, v := range y {
@@ -398,7 +394,6 @@ func (c *Cells) CrossValidate(ctx context.Context, cell int, v Validation) (*rep
 	return a, nil
 }
 
-// along cross-validates the cells of a path.
 func (c *Cells) along(ctx context.Context, path []int, v Validation) error {
 	studies, factors := make([]*Study, len(path)), make([]float64, len(path)) // of C
 	for k, cell := range path {

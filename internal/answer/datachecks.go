@@ -33,7 +33,6 @@ func CheckData(set *dataset.Set) (all report.Checks) {
 // fewOfClass is the number of rows of a class below which the standard error of its error may be above 1/6.
 const fewOfClass = 10
 
-// classSizes are the numbers of rows of the classes of a set.
 func classSizes(set *dataset.Set) []int {
 	count := make([]int, len(set.Levels()))
 	if !set.AreNumbers() {
@@ -219,7 +218,6 @@ func missingCodes(set *dataset.Set) (all report.Checks) {
 	return all
 }
 
-// counts are the numbers of times that values occur.
 func counts(values []float64) map[float64]int {
 	count := map[float64]int{}
 	for _, v := range values {

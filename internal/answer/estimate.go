@@ -68,7 +68,6 @@ func (p *part) begin(command string, scheme resample.Scheme) *report.Answer {
 	return a
 }
 
-// estimate is the answer of a part.
 func (p *part) estimate(ctx context.Context, q *Question, onFit OnFit) (*report.Answer, error) {
 	began, alone := time.Now(), q.Theory == No
 	a := p.begin("estimate", q.Scheme)
@@ -108,7 +107,6 @@ func (p *part) estimate(ctx context.Context, q *Question, onFit OnFit) (*report.
 	return a, nil
 }
 
-// withoutErrors removes errors where no example is ever left out, with a note.
 func withoutErrors(a *report.Answer) {
 	a.Quote, a.TestError, a.BaggedError = &report.Quote{Error: unknown, ErrorSE: unknown}, &unknown, &unknown
 	a.Errors.Err632, a.Errors.Err632Plus = unknown, unknown
@@ -121,7 +119,6 @@ func withoutErrors(a *report.Answer) {
 			"rows; cv has it")
 }
 
-// addTheory adds the averages of the solution.
 func addTheory(ctx context.Context, p *part, q *Question, a *report.Answer) (err error) {
 	r := fits.OfTheory(p.solution, p.left, p.study.tests(q.Metrics)).In(p.model.Function)
 	p.addConvergence(a)
@@ -313,7 +310,6 @@ func (p *part) remember(settings *model.RetrainSettings, count int, command stri
 	return err
 }
 
-// digest is the digest of the kernel of new inputs.
 func digest(cross blas64.General) string {
 	sum := sha256.New()
 	for row := range cross.Rows {
@@ -324,7 +320,6 @@ func digest(cross blas64.General) string {
 
 var unknown = report.Number(math.NaN())
 
-// newRefined describes exact fits.
 func newRefined(r *model.Retraining) *report.Refined {
 	return &report.Refined{Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
 		VarianceRatio: unknown, Replaced: r.Replaced, Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
@@ -447,7 +442,6 @@ func (p *part) addFits(a *report.Answer, r *model.Retraining, seed uint64) {
 	addFits(&a.Findings, r.Averages)
 }
 
-// retrained is the document of the fits.
 func retrained(p *part, how *Retraining, result *model.Retraining) *report.Answer {
 	r := result.Averages.In(p.model.Function)
 	a, left := p.begin("retrain", how.Scheme), &r.Tests[0]

@@ -193,7 +193,6 @@ func (p *part) addGenerated(a *report.Answer, points *report.Points, in *dataset
 		Bias: report.Number(root * floats.Norm(points.Bias, 2))}
 }
 
-// generatedByFits adds the averages of exact fits.
 func (p *part) generatedByFits(ctx context.Context, a *report.Answer, in *dataset.Inputs, q *Question,
 	how *Retraining, trained []float64, each func(function, r int, f []float64)) (err error) {
 	settings, method := model.RetrainSettings{Seed: q.Seed}, model.AutoMethod

@@ -49,7 +49,6 @@ func addRisk(ctx context.Context, s *Study, a *report.Answer, q *Question) error
 	return nil
 }
 
-// CorrectsChoice is the word for a choice that is made again.
 const CorrectsChoice = "choice"
 
 // corrected are risks that are corrected for a choice, and how they were found.
@@ -98,7 +97,6 @@ func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err er
 	return newCorrected(risks, choices...), nil
 }
 
-// scalesChosen reports whether a length scale for each feature was chosen.
 func (s *Study) scalesChosen() bool {
 	spec := &s.Model.Spec
 	return len(spec.Kernel.LengthScale) > 1 && slices.Contains(spec.Chosen, "length-scale")
@@ -276,7 +274,6 @@ func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation,
 		(len(s.Model.Spec.Chosen) == 0 || v.Corrects == CorrectsChoice))
 }
 
-// lossesOf are the losses of the rows by all judges.
 func lossesOf(a *report.Answer) [][]float64 {
 	all := [][]float64{a.Examples.Each}
 	for _, name := range a.Names {
@@ -292,7 +289,6 @@ const measuredPartitions = 4
 // risk of its losses, and of the labels.
 type measurement struct{ judged, wrong *risk }
 
-// errFewOfClass: a measure needs some rows of both classes.
 var errFewOfClass = errors.New("a class has fewer than two rows")
 
 // addMeasure adds the study's measure of the model of all rows, with an interval. Where the measure has

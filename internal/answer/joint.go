@@ -16,7 +16,6 @@ import (
 	"bootbench/resample"
 )
 
-// OneAgainstOne is the name of voting by pairs of classes.
 const OneAgainstOne = "ovo"
 
 // errNoneLeftOut refuses schemes that leave no row out, as those with real weights, for several classes.
@@ -42,7 +41,6 @@ type joining struct {
 	metrics []string      // that are wanted
 }
 
-// drawn joins the answers about resamples of a scheme.
 func (s *Study) drawn(scheme resample.Scheme, seed uint64, metrics []string) joining {
 	plan := resample.Resamples{Scheme: scheme, Seed: seed, Y: s.Model.Functions[0].Y}
 	return joining{plan, true, redraws(scheme), s.Model.Set.Groups, metrics}
@@ -203,7 +201,6 @@ func decide(a *report.Answer, levels, names []string, best, of []int, p [][]floa
 	a.LogLoss, a.Brier = scoresOfClasses(p, of, weights)
 }
 
-// byClass computes the errors by class, and the baseline.
 func byClass(a *report.Answer, set *dataset.Set) {
 	errors, rows := ofClasses(a.Quality, set, a.Points.Error), classSizes(set)
 	for k, name := range a.Classes {
@@ -250,7 +247,6 @@ func leftOutProbabilities(s *Study, d *fits.Decided) (all [][]float64) {
 	return normalised(all)
 }
 
-// normalised divides probabilities of classes by their sum.
 func normalised(all [][]float64) [][]float64 {
 	total := make([]float64, len(all[0]))
 	for _, p := range all {
@@ -288,7 +284,6 @@ func scoresOfClasses(p [][]float64, of []int, weights []float64) (logLoss, brier
 	return report.NumberOf(l / count), report.NumberOf(b / count)
 }
 
-// addTargets adds the answers about several targets to the one about all.
 func addTargets(a *report.Answer, columns []dataset.Column, each []*report.Answer) {
 	a.Targets = map[string]*report.Answer{}
 	for k, one := range each {

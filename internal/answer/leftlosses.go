@@ -130,7 +130,6 @@ func (s *Study) fields(ctx context.Context, v *Validation, trials []trial) ([][]
 	return fields, nil
 }
 
-// judged are the losses of fields.
 func (s *Study) judged(trials []trial, fields [][]float64) (all [][][]float64) {
 	functions, judges := len(s.Model.Functions), map[*dataset.Set]func(int, []float64) []float64{}
 	for r, t := range trials {
@@ -157,7 +156,6 @@ func (s *Study) judged(trials []trial, fields [][]float64) (all [][][]float64) {
 // of a measure, its losses and the wrong labels; each by row.
 type leftOut struct{ losses, fields, measured [][]float64 }
 
-// zeros are lists of n zeros.
 func zeros(lists, n int) (all [][]float64) {
 	for range lists {
 		all = append(all, make([]float64, n))
@@ -272,5 +270,4 @@ func (s *Study) folded(v Validation) (*folded, error) {
 	return f, err
 }
 
-// partitions are the folds of each partition.
 func (f *folded) partitions() [][][]int { return slices.Collect(slices.Chunk(f.rows, f.each)) }

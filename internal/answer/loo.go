@@ -53,7 +53,6 @@ func (s *Study) LeaveOneOut(ctx context.Context, methods ...leaveout.Settings) (
 	return a, err
 }
 
-// leaveOutSquare is leave-one-out for the square loss.
 func leaveOutSquare(p *part, noise float64, a *report.Answer) error {
 	began := time.Now()
 	release, err := linalg.Reserve(p.model.Matrix())
@@ -87,7 +86,6 @@ func judgeLeftOut(p *part, a *report.Answer, test loss.Test, mean float64, perEx
 	a.Points.Target.Numbers = p.targets()
 }
 
-// leaveOutLabels is leave-one-out for classifiers.
 func leaveOutLabels(ctx context.Context, p *part, methods []leaveout.Settings, problem leaveout.Problem,
 	a *report.Answer) error {
 	k, err := p.model.Dense()

@@ -325,12 +325,10 @@ func ReplicateIntervals(m *model.Model, r *Replicates, level float64, unit Resid
 	return intervals, nil
 }
 
-// rowsOf is data as a matrix of that many columns.
 func rowsOf(data []float64, cols int) blas64.General {
 	return blas64.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}
 }
 
-// Methods of intervals of observations.
 const (
 	JackknifePlus  = "jackknife+"
 	AfterBootstrap = "jackknife+ after bootstrap"

@@ -111,7 +111,6 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a 
 	return a, err
 }
 
-// predictClasses is the answer of a model of several classes that is trained once.
 func (s *Study) predictClasses(ctx context.Context, in *dataset.Inputs, q *Question) (*report.Answer, error) {
 	p, err := s.trainBy(ctx, Training{Uncorrected: true})
 	if err != nil {
@@ -344,7 +343,6 @@ func (p *part) setIntervals(points *report.Points, all []solver.Interval) {
 // mostCross bounds the memory of the new inputs' kernel matrix in optional refinement.
 const mostCross = 256 << 20
 
-// exactAt adds the estimates from exact resamples at the new inputs.
 func exactAt(ctx context.Context, p *part, in *dataset.Inputs, q *Question, a *report.Answer) error {
 	own, m := *q, p.model.Sites()
 	own.Metrics = nil // which are of new inputs

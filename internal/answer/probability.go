@@ -166,7 +166,6 @@ func (p *part) decide(class []string, probability []float64) bool {
 	return true
 }
 
-// decided are the labels -1 and +1 by the threshold of probabilities of +1.
 func decided(probability []float64, threshold float64) []float64 {
 	labels := make([]float64, len(probability))
 	for i, p := range probability {

@@ -74,7 +74,6 @@ type Retraining struct {
 // Chooser chooses a model of a data set.
 type Chooser = func(context.Context, *dataset.Set) (model.Spec, error)
 
-// checkMetrics refuses unknown metrics.
 func checkMetrics(metrics []string) error {
 	known := slices.Concat([]string{report.AllMetrics}, report.NumberMetrics, report.LabelMetrics)
 	for _, m := range metrics {

@@ -148,7 +148,6 @@ func numbers(values []float64) []float64 {
 	return values
 }
 
-// points are the averages at the examples.
 func (p *part) points(r *fits.Averages) *report.Points {
 	points := &report.Points{Mean: perExample(p, r.Mean), Variance: perExample(p, r.Variance),
 		Error: r.Tests[0].Examples, MeanSE: perExample(p, r.MeanSE), VarianceSE: perExample(p, r.VarianceSE)}
@@ -266,13 +265,11 @@ const (
 
 func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Complete and cancelled are the statuses of answers in parts.
 const (
 	Complete  = "complete"
 	Cancelled = "cancelled"
 )
 
-// wrap names the part of a study in an error.
 func wrap(p *part, err error) error {
 	if err == nil || !p.study.several() {
 		return err

@@ -139,7 +139,6 @@ func (s *Study) pairs(ctx context.Context, f *folded) (inner [][][]float64, err 
 	return inner, nil
 }
 
-// listsOf are the lists that all have.
 func listsOf[T any](all []T, of func(T) []float64) (lists [][]float64) {
 	for _, one := range all {
 		lists = append(lists, of(one))
@@ -225,7 +224,6 @@ func nestedOf(set *dataset.Set, folds [][]int, outer []float64, inner [][]float6
 	return n
 }
 
-// at are the values of some rows.
 func at(values []float64, rows []int) (some []float64) {
 	for _, i := range rows {
 		some = append(some, values[i])

@@ -81,7 +81,6 @@ func (s *Study) classes() bool { return len(s.Model.Set.Levels()) > 2 }
 // several reports whether there are several classes or targets.
 func (s *Study) several() bool { return len(s.Model.Functions) > 1 }
 
-// decision is the decision between several classes.
 func (s *Study) decision() fits.Decision {
 	if s.Model.Spec.Pairs {
 		return fits.Votes(s.Model.Order)
@@ -89,7 +88,6 @@ func (s *Study) decision() fits.Decision {
 	return fits.Largest(len(s.Model.Set.Levels()))
 }
 
-// classOf is the class of each example.
 func (s *Study) classOf() []int { return ClassesOf(s.Model.Set.Columns[0].Y) }
 
 // part is one function of a study.
@@ -103,10 +101,8 @@ type part struct {
 	trained  *trained         // at new inputs; nil: predictions are the bootstrap's
 }
 
-// part is the part of function k.
 func (s *Study) part(k int) *part { return &part{study: s, model: s.Model.Of(k), number: k} }
 
-// parts are all functions.
 func (s *Study) parts() (all []*part) {
 	for k := range s.Model.Functions {
 		all = append(all, s.part(k))
@@ -122,7 +118,6 @@ func (p *part) column() *dataset.Column {
 	return &p.model.Set.Columns[p.number]
 }
 
-// labels reports whether the targets of the part are labels.
 func (p *part) labels() bool { return !p.model.Set.AreNumbers() }
 
 // labelled names the labels of the part, -1 and 1 for a class against others.
@@ -169,7 +164,6 @@ func perExample[T any](p *part, overSites []T) []T {
 	return values
 }
 
-// OnFit receives an exact fit.
 type OnFit = func(r int, weight, f []float64)
 
 // each asks one part after the other, and joins their answers. It returns fits.ErrElsewhere only after all
@@ -211,7 +205,6 @@ func (s *Study) each(ctx context.Context, join joining, ask func(p *part, onFit 
 	return joinClasses(s, answers, joint, join), nil
 }
 
-// subject describes the model.
 func subject(m *model.Model) report.Subject {
 	set := m.Set
 	r := report.Subject{

@@ -16,7 +16,6 @@ import (
 	"bootbench/loss"
 )
 
-// The names of measures.
 const (
 	ByError    = "error"
 	ByLogLoss  = "log-loss"
@@ -56,7 +55,6 @@ func ParseMeasure(text string) (m Measure, err error) {
 	return m, nil
 }
 
-// String is what ParseMeasure reads.
 func (m Measure) String() string {
 	if m.Name == ByCost {
 		return fmt.Sprintf("%s:%g,%g", m.Name, m.Negative, m.Positive)

@@ -48,7 +48,6 @@ func targets(label, weights []float64) ([]float64, error) {
 	return t, nil
 }
 
-// class is 1 for positive labels, else 0.
 func class(y float64) int {
 	if y > 0 {
 		return 1
@@ -111,7 +110,6 @@ func minimize(l Logistic, z, t, weights []float64) Logistic {
 	return curve(r.X) // whatever ended it
 }
 
-// crossEntropy is the log loss on targets t, summed over the fields z.
 func (l Logistic) crossEntropy(z, t, weights []float64) (sum float64) {
 	for i, v := range z {
 		a := l.Slope*v + l.Offset
@@ -133,7 +131,6 @@ func Judge(probability, label, weights []float64) (logLoss, brier float64) {
 	return stat.Mean(logs, weights), stat.Mean(squares, weights)
 }
 
-// folds is the number of folds of cross-fitting.
 const folds = 10
 
 // CrossFit is the probability of each left-out example by the logistic curve fitted to the other folds, which
@@ -177,7 +174,6 @@ func CrossFit(field, label, weights []float64) []float64 {
 	return out
 }
 
-// reliabilityBins is the number of bins between 0 and 1.
 const reliabilityBins = 10
 
 // NewReliability compares left-out probabilities, nil if unknown, with labels -1, +1, with weights, nil for

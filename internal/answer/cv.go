@@ -372,22 +372,21 @@ func NewCells(specs []model.Spec, study func(cell int) (*Study, error)) *Cells {
 
 // CrossValidate cross-validates a cell.
 func (c *Cells) CrossValidate(ctx context.Context, cell int, v Validation) (*report.Answer, error) {
-	if a := c.known[cell]; a != nil {
-		delete(c.known, cell)
-		return a, nil
-	}
-	s, err := c.study(cell)
-	if err != nil {
-		return nil, err
-	}
-	path := c.paths[slices.IndexFunc(c.paths, func(path []int) bool { return slices.Contains(path, cell) })]
-	if p, _ := loss.ParametersOf(s.Model.Loss); len(path) < 2 || p.C == 0 || s.several() ||
-		s.Model.Gram() == nil {
-		a, err := s.CrossValidate(ctx, v)
-		return a, cmp.Or(err, ctx.Err())
-	}
-	if err := c.along(ctx, path, v); err != nil {
-		return nil, err
+	if c.known[cell] == nil {
+		s, err := c.study(cell)
+		if err != nil {
+			return nil, err
+		}
+		of := slices.IndexFunc(c.paths, func(path []int) bool { return slices.Contains(path, cell) })
+		path := c.paths[of]
+		if p, _ := loss.ParametersOf(s.Model.Loss); len(path) < 2 || p.C == 0 || s.several() ||
+			s.Model.Gram() == nil {
+			a, err := s.CrossValidate(ctx, v)
+			return a, cmp.Or(err, ctx.Err())
+		}
+		if err := c.along(ctx, path, v); err != nil {
+			return nil, err
+		}
 	}
 	a := c.known[cell]
 	delete(c.known, cell)

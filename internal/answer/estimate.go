@@ -322,8 +322,10 @@ var unknown = report.Number(math.NaN())
 
 func newRefined(r *model.Retraining) *report.Refined {
 	return &report.Refined{Resamples: r.Resamples, Method: r.Method.String(), OneClass: r.OneClass,
-		VarianceRatio: unknown, Replaced: r.Replaced, Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
-			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations, Exact: r.Batch.Exact}}
+		VarianceRatio: unknown, Replaced: r.Replaced,
+		Time: report.RefinedTime{Fits: r.Stats.Elapsed.Seconds(),
+			Total: (r.Setup + r.Stats.Elapsed).Seconds(), Iterations: r.Batch.Iterations,
+			Exact: r.Batch.Exact}}
 }
 
 // refined describes exact resamples, r, with their averages in units of the target, and the probabilities of
@@ -332,8 +334,9 @@ func refined(p *part, r *model.Retraining, exact *fits.Averages, q *Question) (*
 	*Probabilities) {
 	left, out := exact.Tests[0], newRefined(r)
 	out.RefinedErrors = &report.RefinedErrors{EquivalentResamples: report.Number(left.EquivalentResamples),
-		TestError: report.Number(left.Error), SE: report.Number(left.SE), Err632: unknown, Err632Plus: unknown,
-		BaggedError: report.Number(left.BaggedError), BaggedSE: report.Number(left.BaggedSE)}
+		TestError: report.Number(left.Error), SE: report.Number(left.SE), Err632: unknown,
+		Err632Plus: unknown, BaggedError: report.Number(left.BaggedError),
+		BaggedSE: report.Number(left.BaggedSE)}
 	if q.Theory != No {
 		ratio, contradictions := fits.Against(p.solution, r.Averages)
 		out.VarianceRatio, out.Contradicts = report.Number(ratio), contradictions

@@ -91,23 +91,22 @@ func trialsOf(without [][]int, of *dataset.Set) (all []trial) {
 // has ended a fit.
 func (s *Study) fields(ctx context.Context, v *Validation, trials []trial) ([][]float64, error) {
 	functions := len(s.Model.Functions)
-	fields, sets := make([][]float64, len(trials)), map[*dataset.Set]bool{}
+	fields := make([][]float64, len(trials))
 	for r, t := range trials {
-		fields[r], sets[t.of] = slices.Repeat([]float64{math.NaN()}, functions*t.tested), true
+		fields[r] = slices.Repeat([]float64{math.NaN()}, functions*t.tested)
 	}
 	known := &nestedFits{}
 	for _, p := range s.parts() {
-		of, plan, targets := p.model.Function, resample.Without{}, map[*dataset.Set][]float64{}
+		of, plan := p.model.Function, resample.Without{}
+		targets := map[*dataset.Set][]float64{s.Model.Set: p.model.Y}
 		var err error
-		for set := range sets {
-			if targets[set] = p.model.Y; set != s.Model.Set {
-				y := slices.Clone(p.targetsOf(set))
+		for _, t := range trials {
+			if targets[t.of] == nil {
+				y := slices.Clone(p.targetsOf(t.of))
 				floats.AddConst(-of.Mean, y)
 				floats.Scale(1/of.Unit, y)
-				targets[set] = y
+				targets[t.of] = y
 			}
-		}
-		for _, t := range trials {
 			plan.Rows, plan.Y = append(plan.Rows, t.without), append(plan.Y, targets[t.of])
 		}
 		if v.Choose == nil && s.Model.Set.N() <= mostPaired && model.CanDowndate(p.model) &&
@@ -212,11 +211,10 @@ func (p *part) leaveOut(ctx context.Context, trials []trial, targets, fields [][
 		if len(t.without) == 0 {
 			continue
 		}
-		k, known := at[&t.without[0]]
-		if !known {
-			k, alike = len(alike), append(alike, nil)
-			at[&t.without[0]] = k
+		if _, known := at[&t.without[0]]; !known {
+			at[&t.without[0]], alike = len(alike), append(alike, nil)
 		}
+		k := at[&t.without[0]]
 		alike[k] = append(alike[k], r)
 	}
 	of, functions, n := p.model.Function, len(p.study.Model.Functions), p.model.Set.N()

@@ -393,12 +393,8 @@ func jackknifed(r *model.Refits, scores calibration.Scores, group []int, in *dat
 	})
 }
 
-// jackknife computes the trained model's predictions at new inputs and their intervals, nil if the question
-// has others.
+// jackknife computes the trained model's predictions at new inputs and their intervals.
 func (p *part) jackknife(in *dataset.Inputs, q *Question) (*trained, error) {
-	if !q.Intervals.closedForm(p.model, q.Scheme) {
-		return nil, nil
-	}
 	r, release, err := p.model.Refits()
 	if err != nil {
 		return nil, err
@@ -407,9 +403,4 @@ func (p *part) jackknife(in *dataset.Inputs, q *Question) (*trained, error) {
 	set, f := p.model.Set, p.model.Function
 	return jackknifed(r, scoresOf(set), set.Groups, in, q.Level, q.Intervals.Residuals,
 		p.study.choice[p.number], f.Mean, f.Unit)
-}
-
-// hasFewGroups reports whether there are groups, too few for quantiles at a level.
-func (p *part) hasFewGroups(level float64) bool {
-	return p.model.Set.Groups != nil && scoresOf(p.model.Set).Check(level) != nil
 }

@@ -279,14 +279,8 @@ func setPValue(a *report.Answer, errors []float64) {
 		return
 	}
 	known := slices.DeleteFunc(errors[1:], math.IsNaN)
-	if a.Permutations = len(known); a.Permutations == 0 {
-		return
+	if a.Permutations = len(known); a.Permutations > 0 {
+		asGood := floats.Count(func(e float64) bool { return e <= errors[0]*(1+tieTolerance) }, known)
+		a.PValue = report.NumberOf(float64(1+asGood) / float64(1+a.Permutations))
 	}
-	asGood := 0
-	for _, e := range known {
-		if e <= errors[0]*(1+tieTolerance) {
-			asGood++
-		}
-	}
-	a.PValue = report.NumberOf(float64(1+asGood) / float64(1+a.Permutations))
 }

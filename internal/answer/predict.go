@@ -78,8 +78,9 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a 
 	if q.Sets && s.Model.Set.AreNumbers() {
 		return nil, model.InputError(errNoSets)
 	}
-	if q.Covariances {
-		if err := s.checkCovariances(in.N()); err != nil {
+	if n := int64(in.N()); q.Covariances {
+		if err := linalg.CheckMemory(8*n*n*int64(1+len(s.Model.Functions)), s.Model.MaxBytes,
+			fmt.Sprintf("the covariances of %d predictions", n)); err != nil {
 			return nil, err
 		}
 	}
@@ -100,12 +101,11 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a 
 		err = s.addSets(ctx, a, in, &q)
 	}
 	if q.Covariances && a.Names != nil {
-		err = s.addCovariances(a, a.Names, func(k int) (*report.Covariance, error) {
-			one := a.Targets[a.Names[k]]
-			of := one.Covariance
-			one.Covariance = nil
-			return of, nil
-		})
+		a.Covariance = &report.Covariance{Functions: a.Names}
+		for _, name := range a.Names {
+			below(a.Covariance, a.Targets[name].Covariance)
+			a.Targets[name].Covariance = nil
+		}
 	}
 	a.Time = s.Times
 	return a, err
@@ -131,29 +131,24 @@ func (s *Study) predictClasses(ctx context.Context, in *dataset.Inputs, q *Quest
 		return nil, model.InputError(errors.New("covariances are the theory's, which has none of pairs of " +
 			"classes: take one class against the others"))
 	}
-	return a, s.addCovariances(a, s.Model.Set.Levels(), func(k int) (*report.Covariance, error) {
-		p := s.part(k)
+	a.Covariance = &report.Covariance{Functions: s.Model.Set.Levels()}
+	for _, p := range s.parts() {
 		if err := p.solve(ctx, q); err != nil {
 			return nil, wrap(p, err)
 		}
-		return covariances(p, in)
-	})
+		one, err := covariances(p, in)
+		if err != nil {
+			return nil, err
+		}
+		below(a.Covariance, one)
+	}
+	return a, nil
 }
 
-// addCovariances adds the covariances of several functions, one below the other.
-func (s *Study) addCovariances(a *report.Answer, functions []string,
-	of func(k int) (*report.Covariance, error)) error {
-	all := &report.Covariance{Functions: functions}
-	for k := range functions {
-		one, err := of(k)
-		if err != nil {
-			return err
-		}
-		c, m := &all.Matrix, one.Matrix
-		c.Rows, c.Cols, c.Stride, c.Data = c.Rows+m.Rows, m.Cols, m.Cols, append(c.Data, m.Data...)
-	}
-	a.Covariance = all
-	return nil
+// below adds the covariances of one function below others.
+func below(all, one *report.Covariance) {
+	c, m := &all.Matrix, one.Matrix
+	c.Rows, c.Cols, c.Stride, c.Data = c.Rows+m.Rows, m.Cols, m.Cols, append(c.Data, m.Data...)
 }
 
 // predict is the answer of the theory, and of exact resamples.
@@ -191,13 +186,6 @@ func (s *Study) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*
 	}
 	a.Add(choice...)
 	return a, nil
-}
-
-// checkCovariances refuses covariances that would not fit into memory.
-func (s *Study) checkCovariances(inputs int) error {
-	n := int64(inputs)
-	return linalg.CheckMemory(8*n*n*int64(1+len(s.Model.Functions)), s.Model.MaxBytes,
-		fmt.Sprintf("the covariances of %d predictions", n))
 }
 
 // outside is the support below which a new row lies outside the data: with an rbf kernel 2.1 length scales or
@@ -427,7 +415,8 @@ func judgeAt(p *part, a *report.Answer, in *dataset.Inputs, q *Question) {
 	method := AfterBootstrap
 	if p.trained != nil {
 		method = p.trained.method
-	} else if q.Intervals.Of == Observation && p.hasFewGroups(q.Level) {
+	} else if q.Intervals.Of == Observation && p.model.Set.Groups != nil &&
+		scoresOf(p.model.Set).Check(q.Level) != nil {
 		method = StudentsGroups
 	}
 	a.Interval = interval(points, scoresOf(p.model.Set), method, q, &a.Findings)

@@ -81,7 +81,6 @@ func bind(b Backend) {
 	blas32.Use(b)
 }
 
-// Bound is the backend in use.
 func Bound() Backend { return bound }
 
 // Bind makes the named backend the one in use, for blas64 too. It must not run concurrently with linear

@@ -6,20 +6,12 @@ import "gonum.org/v1/gonum/blas/blas64"
 
 func hasSmall() bool { return false }
 
-func smallWork(int) int { panic("blas: no kernels for small orders") }
+func smallWork(int) int { panic("blas: this binary has no kernels for small orders, see Usable") }
 
-func (*Small) invert(blas64.Symmetric, []float64) int { return smallWork(0) }
-
-// OffDiagonal panics: this binary has no kernels for small orders, see Usable.
-func (*Small) OffDiagonal([]float64, blas64.Symmetric) { smallWork(0) }
-
-// Couple panics, like OffDiagonal.
+func (*Small) invert(blas64.Symmetric, []float64) int                        { return smallWork(0) }
+func (*Small) OffDiagonal([]float64, blas64.Symmetric)                       { smallWork(0) }
 func (*Small) Couple(blas64.Symmetric, []float64, []float64, blas64.General) { smallWork(0) }
-
-// MulSquared panics, like OffDiagonal.
-func (*Small) MulSquared(blas64.Symmetric, []float64, []float64) { smallWork(0) }
-
-// MulCoupled panics, like OffDiagonal.
-func (*Small) MulCoupled(_ blas64.Symmetric, _ blas64.General, _, _, _ []float64, _ *[4][]float64) {
+func (*Small) MulSquared(blas64.Symmetric, []float64, []float64)             { smallWork(0) }
+func (*Small) MulCoupled(_ blas64.Symmetric, _ blas64.General, d, u, f []float64, y *[4][]float64) {
 	smallWork(0)
 }

@@ -50,10 +50,8 @@ func (s Spec) Prepare(x linalg.Design) (*Inputs, error) {
 	return in, nil
 }
 
-// N is the number M of training inputs, the order of their Gram matrix.
+// N is the number M of training inputs, the order of their Gram matrix, and D the number of features.
 func (in *Inputs) N() int { return in.train.raw.N() }
-
-// D is the number of features.
 func (in *Inputs) D() int { return in.train.raw.D() }
 
 // Gram returns the M x M matrix of covariances between the training inputs, with the jitter on its diagonal.

@@ -171,19 +171,15 @@ func ParseKind(name string) (Kind, error) {
 	return 0, fmt.Errorf("no kernel is called %q (there are %s)", name, strings.Join(Names(), ", "))
 }
 
-// MarshalText is the text of String.
+// MarshalText is the text of String, and UnmarshalText is ParseKind.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// UnmarshalText is ParseKind.
 func (k *Kind) UnmarshalText(name []byte) (err error) {
 	*k, err = ParseKind(string(name))
 	return err
 }
 
-// known reports whether k is one of the constants.
-func (k Kind) known() bool { return k >= RBF && k <= Precomputed }
-
-// radial reports whether the kind depends only on the scaled distance.
+// known reports whether k is one of the constants, and radial whether it depends only on the scaled distance.
+func (k Kind) known() bool  { return k >= RBF && k <= Precomputed }
 func (k Kind) radial() bool { return k >= RBF && k <= RationalQuadratic }
 
 // Scaled reports whether Gamma or LengthScale set the scale of distances.

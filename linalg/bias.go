@@ -72,7 +72,6 @@ func newBiasEngine(inner Engine) *biasEngine {
 	return &biasEngine{Engine: inner, chi: v(), b: v(), z: v(), product: v(), turned: v()}
 }
 
-// Diag is diag(G) and 1 - d diag(G).
 func (e *biasEngine) Diag() (chi, b []float64) { return e.chi, e.b }
 
 // Factorize computes all of G0, and z. It returns ErrNoBias if all d are 0.

@@ -44,11 +44,8 @@ func NewCholeskyEngine(k *Sym) *CholeskyEngine {
 	return e
 }
 
-// Diag is diag(G) and 1 - d diag(G).
 func (e *CholeskyEngine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
-
-// Precisions is the d of G.
-func (e *CholeskyEngine) Precisions() []float64 { return e.sites.D }
+func (e *CholeskyEngine) Precisions() []float64    { return e.sites.D }
 
 // Valid reports whether the scratch triangle still holds G, or its factor.
 func (e *CholeskyEngine) Valid() bool { return e.defined && e.claim == e.k.claims.Load() }
@@ -224,7 +221,6 @@ func (e *CholeskyEngine) FormG() {
 	}
 }
 
-// clearDiagonal zeroes the diagonal of the triangle.
 func (e *CholeskyEngine) clearDiagonal() {
 	s := e.k.Scratch()
 	for i := range s.N {

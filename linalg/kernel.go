@@ -87,7 +87,6 @@ func CheckDiagonal(i int, k float64) error {
 	return nil
 }
 
-// Engine is the exact engine on s.
 func (s *Sym) Engine() Engine { return NewCholeskyEngine(s) }
 
 // Columns is a positive semidefinite matrix of order N by columns, as pivoted Cholesky factorisation needs
@@ -101,13 +100,11 @@ type Columns interface {
 	Columns(dst []float64, sites []int) error
 }
 
-// Diagonal writes the diagonal into dst.
 func (s *Sym) Diagonal(dst []float64) error {
 	s.Diag(dst)
 	return nil
 }
 
-// Columns writes columns into the rows of dst.
 func (s *Sym) Columns(dst []float64, sites []int) error {
 	for r, site := range sites {
 		column := dst[r*s.n : (r+1)*s.n]

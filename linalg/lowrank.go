@@ -39,7 +39,6 @@ const (
 	panelBytes         = 256 << 20
 )
 
-// append adds a row to R'.
 func (k *LowRankPlusDiag) append(row []float64, pivot int) {
 	if last := len(k.panels) - 1; last < 0 || k.panels[last].Rows == panelRows(k.n) {
 		p := newGeneral(panelRows(k.n), k.n)
@@ -54,16 +53,15 @@ func (k *LowRankPlusDiag) append(row []float64, pivot int) {
 	k.pivots = append(k.pivots, pivot)
 }
 
-// N is the number of sites.
-func (k *LowRankPlusDiag) N() int { return k.n }
-
-// SymmetricDim, Dims and T make k a mat.Symmetric of gonum.
+// N is the number of sites. SymmetricDim, Dims and T make k a mat.Symmetric of gonum.
+func (k *LowRankPlusDiag) N() int                 { return k.n }
 func (k *LowRankPlusDiag) SymmetricDim() int      { return k.n }
 func (k *LowRankPlusDiag) Dims() (rows, cols int) { return k.n, k.n }
 func (k *LowRankPlusDiag) T() mat.Matrix          { return k }
 
-// Rank is the number of columns of R.
-func (k *LowRankPlusDiag) Rank() int { return k.rank }
+// Rank is the number of columns of R, and Pivots are the sites whose columns span R, in order, a view.
+func (k *LowRankPlusDiag) Rank() int     { return k.rank }
+func (k *LowRankPlusDiag) Pivots() []int { return k.pivots }
 
 // smallestPivot is the smallest residual of a pivot at its selection.
 func smallestPivot(k *LowRankPlusDiag) float64 {
@@ -74,9 +72,6 @@ func smallestPivot(k *LowRankPlusDiag) float64 {
 	}
 	return smallest
 }
-
-// Pivots are the sites whose columns span R, in order. A view.
-func (k *LowRankPlusDiag) Pivots() []int { return k.pivots }
 
 // Residual is the diagonal of K - R R', plus jitter. A view.
 func (k *LowRankPlusDiag) Residual() []float64 { return k.residual }
@@ -175,7 +170,7 @@ func (k *LowRankPlusDiag) At(i, j int) float64 {
 		return k.diag[i] + k.jitter
 	}
 	rows := k.rowsAt([]int{i, j})
-	return floats.Dot(rows.Data[:k.rank], rows.Data[rows.Stride:rows.Stride+k.rank])
+	return floats.Dot(core.Row(rows, 0), core.Row(rows, 1))
 }
 
 // Check returns nil: the factorisation has checked K.
@@ -239,7 +234,6 @@ func (k *LowRankPlusDiag) vectors(dst, t blas64.General) {
 	k.addProduct(dst, 1, t)
 }
 
-// rowsAt are the rows of R of the listed sites.
 func (k *LowRankPlusDiag) rowsAt(sites []int) blas64.General {
 	rows := contiguous(len(sites), k.rank)
 	for r, site := range sites {
@@ -345,7 +339,6 @@ func (k *LowRankPlusDiag) eachPanel(f func(part, q int, p blas64.General, first,
 	})
 }
 
-// Engine is an engine on K~.
 func (k *LowRankPlusDiag) Engine() Engine { return newLowRankEngine(k, false) }
 
 // RoughEngine is an engine on k for rough answers. On a large factor it takes half the time, in single
@@ -473,7 +466,6 @@ func (k *LowRankPlusDiag) Extend(ctx context.Context, columns Columns, sites []i
 	return all, nil
 }
 
-// subtractSquares subtracts the squared norms of the columns of a.
 func subtractSquares(from []float64, a blas64.General) {
 	for q := range a.Rows {
 		for i, v := range core.Row(a, q) {

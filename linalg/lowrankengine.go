@@ -69,14 +69,9 @@ func newLowRankEngine(k *LowRankPlusDiag, refine bool) *lowRankEngine {
 }
 
 func (e *lowRankEngine) Diag() (chi, b []float64) { return e.chi, e.b }
-
-func (e *lowRankEngine) Precisions() []float64 { return e.d }
-
-// Valid is true: the engine shares no memory.
-func (e *lowRankEngine) Valid() bool { return true }
-
-// FormG does nothing: all of G follows from R and L.
-func (e *lowRankEngine) FormG() {}
+func (e *lowRankEngine) Precisions() []float64    { return e.d }
+func (e *lowRankEngine) Valid() bool              { return true } // it shares no memory
+func (e *lowRankEngine) FormG()                   {}              // all of G follows from R and L
 
 // Factorize computes M, its factor L, L^-1 R', and from its columns chi and b.
 func (e *lowRankEngine) Factorize(d []float64) error {
@@ -212,7 +207,6 @@ func (e *lowRankEngine) diagonals() {
 	}
 }
 
-// kept reports whether L^-1 R' is kept.
 func (e *lowRankEngine) kept() bool { return len(e.solved.Data) > 0 }
 
 // keptAt is L^-1 R' at sites first to last-1, a view.
@@ -240,7 +234,6 @@ func (e *lowRankEngine) scaledFactor(dst blas64.General, first, last int, scale 
 	solveLower(e.lower, dst)
 }
 
-// addSquares adds the squared norms of the columns of a to sums.
 func addSquares(sums []float64, a blas64.General) {
 	addProducts(sums, a.Rows, a.Stride, a.Data, a.Data)
 }

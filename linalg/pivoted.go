@@ -62,7 +62,6 @@ func (e *RankError) Error() string {
 		e.Tolerance)
 }
 
-// Unwrap is ErrRank.
 func (e *RankError) Unwrap() error { return ErrRank }
 
 // Limits of the factorisation.
@@ -127,7 +126,6 @@ func PivotedCholesky(ctx context.Context, k Columns, o RankOptions) (*LowRankPlu
 	return f.finish(), nil
 }
 
-// finish returns the present factor.
 func (f *factorisation) finish() *LowRankPlusDiag {
 	f.triangle = f.rowsAt(f.pivots)
 	return f.LowRankPlusDiag

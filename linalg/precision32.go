@@ -111,7 +111,6 @@ func toDouble(k *Sym, narrow triangle[float32]) {
 	})
 }
 
-// newGeneral32 is newGeneral in single precision.
 func newGeneral32(rows, cols int) blas32.General {
 	stride := 16 * ((cols+15)/16 | 1)
 	return blas32.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float32, rows*stride)}

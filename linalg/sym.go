@@ -94,10 +94,8 @@ func SymFromDense(n int, a []float64, tol float64) (*Sym, error) {
 	return s, nil
 }
 
-// N is the order of the matrix.
-func (s *Sym) N() int { return s.n }
-
-// SymmetricDim, Dims and T make s a mat.Symmetric of gonum.
+// N is the order of the matrix. SymmetricDim, Dims and T make s a mat.Symmetric of gonum.
+func (s *Sym) N() int                 { return s.n }
 func (s *Sym) SymmetricDim() int      { return s.n }
 func (s *Sym) Dims() (rows, cols int) { return s.n, s.n }
 func (s *Sym) T() mat.Matrix          { return s }

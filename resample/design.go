@@ -277,7 +277,6 @@ func (s CircularBlocks) Draw(seed uint64, b int, weight []float64) {
 	}
 }
 
-// lengths are the lengths of the blocks drawn from n rows.
 func (s CircularBlocks) lengths(n int) (all []int) {
 	for left := int(math.Round(s.Ratio * float64(n))); left > 0; left -= all[len(all)-1] {
 		all = append(all, min(s.Length, n, left))

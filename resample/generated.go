@@ -34,7 +34,6 @@ func NewGenerated(kind string, n int) Generated {
 	return Generated{Bernoulli: Bernoulli{Rate: 1}, Kind: kind, N: n}
 }
 
-// Name is the kind.
 func (s Generated) Name() string { return s.Kind }
 
 // Targets are the targets of draw b. All functions use the same random numbers, so that classes exclude each

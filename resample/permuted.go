@@ -81,7 +81,6 @@ func (t *Permuted) Arrangements() float64 {
 	return math.Round(math.Exp(sum))
 }
 
-// mean is the mean target of examples.
 func (t *Permuted) mean(of []int) (mean float64) {
 	for _, i := range of {
 		mean += t.Y[i]

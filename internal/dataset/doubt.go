@@ -31,7 +31,6 @@ type Doubt struct {
 	Text, Cure string
 }
 
-// doubt adds a doubt about a column.
 func (t *table) doubt(kind DoubtKind, value int, cure, format string, args ...any) {
 	t.doubts = append(t.doubts, Doubt{kind, float64(value), fmt.Sprintf(format, args...), cure})
 }

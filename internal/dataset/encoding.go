@@ -299,7 +299,6 @@ func (t *table) complete() (rows []int, gaps bool, err error) {
 	return rows, gaps, nil
 }
 
-// errMissing counts the cells without a value and names the first.
 func errMissing(columns []*column) error {
 	first, count := columns[0], 0
 	for _, c := range columns {
@@ -497,8 +496,7 @@ type encodedColumn struct {
 }
 
 func (c encodedColumn) isText() bool { return c.Levels != nil || c.Date != "" }
-
-func (c encodedColumn) width() int { return len(c.features()) }
+func (c encodedColumn) width() int   { return len(c.features()) }
 
 func (c encodedColumn) features() (names []string) {
 	switch {
@@ -560,10 +558,8 @@ func (s *Set) Encoding() *Encoding {
 	return &e
 }
 
-// name is the training set's name for messages.
+// name is the training set's name for messages. Sparse reports whether inputs are sparse.
 func (e *Encoding) name() string { return printable(e.Name) }
-
-// Sparse reports whether inputs are sparse.
 func (e *Encoding) Sparse() bool { return len(e.Columns) == 0 }
 
 // Check reports the first error in e, which may come from a file.

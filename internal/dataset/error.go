@@ -33,7 +33,6 @@ func (e *Error) Error() string {
 	return text + e.Err.Error()
 }
 
-// Unwrap is the reason without the place.
 func (e *Error) Unwrap() error { return e.Err }
 
 var (

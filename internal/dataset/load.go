@@ -282,7 +282,6 @@ func (x cell) asText() string {
 	return x.text
 }
 
-// openRows reads the header of a file of columns.
 func (t *table) openRows(f *source) (*rows, error) {
 	switch f.format {
 	case npyFormat:

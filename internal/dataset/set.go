@@ -114,14 +114,10 @@ func (s *Set) note(format string, args ...any) {
 	s.Notes = append(slices.Clone(s.Notes), fmt.Sprintf(format, args...))
 }
 
-// Design is the inputs, a view.
+// Design is the inputs, a view; N is the number of examples, and D of features.
 func (s *Set) Design() linalg.Design { return linalg.Design{X: s.X, Sparse: s.Sparse} }
-
-// N is the number of examples.
-func (s *Set) N() int { return s.Design().N() }
-
-// D is the number of features.
-func (s *Set) D() int { return s.Design().D() }
+func (s *Set) N() int                { return s.Design().N() }
+func (s *Set) D() int                { return s.Design().D() }
 
 // Varying is the number of features that are not the same in all examples, at least 1.
 func (s *Set) Varying() (count int) {

@@ -428,12 +428,10 @@ func (t *table) requireKnown(c *column, rows []int, known []string, cure string)
 	return nil
 }
 
-// isMissing reports whether a cell has no value.
 func isMissing(cell string) bool { return slices.Contains(missingTexts, cell) }
 
 var missingTexts = []string{"", "?", "NA", "N/A", "na", "NaN", "nan", "NAN", "null", "NULL"}
 
-// textBytes is the memory of a stored text and its map entry.
 func textBytes(s string) int { return len(s) + 64 }
 
 // parseNumber reads a finite number; blanks around it are ignored.

@@ -89,7 +89,6 @@ func newBlockCyclic(g Grid, source linalg.Blocks, failed error, block int, besid
 	return k, nil
 }
 
-// checkParts refuses parts that are too large.
 func checkParts(g Grid, n, block int, besides, limit int64) error {
 	rows, cols := ownedRows(g, 0, n, block)
 	if most := len(rows) * len(cols); most > maxNumbers {
@@ -102,7 +101,6 @@ func checkParts(g Grid, n, block int, besides, limit int64) error {
 		fmt.Sprintf("a matrix of order %d over %d ranks, %d on this machine,", n, size(g), node))
 }
 
-// N is the order.
 func (k *BlockCyclic) N() int { return k.n }
 
 // At is element (i, j), recomputed unless it is on the diagonal.
@@ -176,7 +174,6 @@ func (k *BlockCyclic) finishColumn(c, r0 int, r []float64) (bad int64) {
 	return bad
 }
 
-// column is column c of the part.
 func (k *BlockCyclic) column(c int) []float64 {
 	return k.part[c*k.stride : c*k.stride+len(k.rows)]
 }

@@ -30,16 +30,12 @@ func newEngine(k *BlockCyclic) *engine {
 	return e
 }
 
-// Diag is diag(G) and 1 - d diag(G).
 func (e *engine) Diag() (chi, b []float64) { return e.sites.Chi, e.sites.B }
-
-// Precisions is the d of G.
-func (e *engine) Precisions() []float64 { return e.sites.D }
+func (e *engine) Precisions() []float64    { return e.sites.D }
 
 // Valid reports whether the engine is the newest one on the newest matrix, whose part the servants hold.
 func (e *engine) Valid() bool { return e.k.engine == e && e.k.servants.current == e.k }
 
-// Factorize computes G at d.
 func (e *engine) Factorize(d []float64) (err error) {
 	if err := core.Check(d, e.k.n); err != nil {
 		return err
@@ -97,7 +93,6 @@ func (e *engine) conditionalVariances() (minor int) {
 	return int(k.grid.Most(int64(bad)))
 }
 
-// eachDiagonal calls f for the diagonal elements in the part.
 func (e *engine) eachDiagonal(f func(j int, v float64)) {
 	for c, j := range e.k.cols {
 		if at, own := e.k.diagonal(c); own {

@@ -37,7 +37,6 @@ type Grid interface {
 	End()
 }
 
-// size is the number of ranks.
 func size(g Grid) int {
 	rows, cols := g.Shape()
 	return rows * cols

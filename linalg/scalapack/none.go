@@ -2,8 +2,6 @@
 
 package scalapack
 
-// Join returns no grid: this program was built without MPI.
+// Join returns no grid, and UnderMPI is false: this program was built without MPI.
 func Join() (Grid, error) { return nil, nil }
-
-// UnderMPI is false: this program was built without MPI.
-func UnderMPI() bool { return false }
+func UnderMPI() bool      { return false }

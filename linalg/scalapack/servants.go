@@ -43,7 +43,6 @@ type order struct {
 	Numbers []float64
 }
 
-// give sends an order to the servants.
 func (s *Servants) give(o order) {
 	if size(s.grid) == 1 {
 		return

@@ -124,7 +124,6 @@ func (w *world) join() error {
 	return nil
 }
 
-// do runs a call on MPI's thread.
 func (w *world) do(call func()) {
 	done := make(chan struct{})
 	w.calls <- func() {

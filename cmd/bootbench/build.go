@@ -137,7 +137,6 @@ func (o *options) open() bool {
 	return o.loss != perceptronLoss && !o.Given(about.Takes...)
 }
 
-// build computes the kernel matrix.
 func (a *app) build(ctx context.Context, p *problem) *answer.Study {
 	a.console.Progress("kernel matrix", 0, 1)
 	if p.spec.Storage == model.ScaLAPACK {

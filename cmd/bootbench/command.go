@@ -87,7 +87,6 @@ var allCommands = []*command{
 	{name: "info", group: "files", run: runInfo, out: "-"},
 }
 
-// cobra is the command with its flags.
 func (c *command) cobra(a *app) *cobra.Command {
 	cmd := describe(&cobra.Command{GroupID: cmp.Or(c.group, "main")}, c.name)
 	o := optionsOf(c, cmd.Flags())
@@ -162,7 +161,6 @@ func (o *options) checkArguments(name string, args []string) {
 	}
 }
 
-// only refuses given flags that are not among those allowed.
 func (o *options) only(allowed []string, why string) {
 	o.Visit(func(f *pflag.Flag) {
 		if !slices.Contains(allowed, f.Name) {
@@ -171,7 +169,6 @@ func (o *options) only(allowed []string, why string) {
 	})
 }
 
-// newRoot is the command line of a session.
 func newRoot(a *app) *cobra.Command {
 	root := describe(&cobra.Command{
 		Version:       report.Version(),

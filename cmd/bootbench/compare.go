@@ -25,7 +25,6 @@ import (
 // smallest is the least number of examples in compare's halvings of DATA.
 const smallest = 250
 
-// runCompare compares models, or the theory with retraining.
 func runCompare(a *app, o *options, data []string) {
 	if o.Given("models") {
 		compareModels(a, o, data)
@@ -48,7 +47,6 @@ func runCompare(a *app, o *options, data []string) {
 	})
 }
 
-// compareCases are the cases of DATA, or the default ones.
 func (o *options) compareCases(a *app, data []string) (cases []bench.Case) {
 	o.checkScheme(o.ratios...)
 	if len(data) == 0 {
@@ -73,7 +71,6 @@ func (o *options) compareCases(a *app, data []string) (cases []bench.Case) {
 	return cases
 }
 
-// defaultCases are the cases without DATA.
 func (o *options) defaultCases() []bench.Case {
 	for _, name := range slices.Concat(flagLists["model"], flagLists["data"]) {
 		if o.Given(name) {
@@ -102,7 +99,6 @@ type savedModel struct {
 	report.Answer
 }
 
-// loadModel reads the answer of a command.
 func loadModel(path string) *savedModel {
 	f, err := os.Open(path)
 	if err != nil {
@@ -126,7 +122,6 @@ func loadModel(path string) *savedModel {
 	return &s
 }
 
-// judge is the measure by which the model was judged.
 func (s *savedModel) judge() string {
 	if s.Measured == nil {
 		return calibration.ByError
@@ -134,7 +129,6 @@ func (s *savedModel) judge() string {
 	return s.Measured.By
 }
 
-// spec is the specification of the model for a set.
 func (s *savedModel) spec(set *dataset.Set, maxBytes int64) model.Spec {
 	m := s.Model
 	about, _ := loss.About(m.Loss)
@@ -145,7 +139,6 @@ func (s *savedModel) spec(set *dataset.Set, maxBytes int64) model.Spec {
 		NormalizeTarget: m.NormalizeTarget, Pairs: s.Multiclass == answer.OneAgainstOne, Chosen: m.Chosen}
 }
 
-// compareModels compares two models on the same examples and the same resamples.
 func compareModels(a *app, o *options, args []string) {
 	isModel := func(arg string) bool { return strings.HasSuffix(arg, ".json") }
 	files := slices.Clone(o.models)

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/internal/steps"
@@ -19,14 +22,12 @@ import (
 	"bootbench/resample"
 )
 
-// runEstimate reads DATA, estimates and prints.
 func runEstimate(a *app, o *options, data []string) {
 	p, q := a.asked(o, data[0])
 	q.Verdict = true
 	a.ask(p, func(s *answer.Study) report.Result { return steps.Must(s.Estimate(a.ctx, q)) })
 }
 
-// runRows reads DATA and prints its rows, the most suspicious first.
 func runRows(a *app, o *options, data []string) {
 	o.alike = true
 	p, q := a.asked(o, data[0])
@@ -41,7 +42,6 @@ func columnsSample(_ context.Context, spec model.Spec) int {
 	return 2000
 }
 
-// runColumns reads DATA and judges the model without each of its columns.
 func runColumns(a *app, o *options, data []string) {
 	a.ask(a.read(o, data[0], columnsSample), func(s *answer.Study) report.Result {
 		return steps.Must(s.Columns(a.ctx, o.asked.Seed, o.asked.Level))
@@ -147,8 +147,56 @@ func together(order []int, size int, group []int) int {
 	return size
 }
 
-// writeMatrix writes a NumPy array.
 func writeMatrix(path string, rows, columns int, data []float64) {
 	x := linalg.Matrix{Rows: rows, Cols: columns, Stride: columns, Data: data}
 	steps.Check(files.Replace(path, func(w io.Writer) error { return dataset.WriteArray(w, x) }))
+}
+
+func runPredict(a *app, o *options, data []string) {
+	if o.model != "" {
+		predictByFile(a, o)
+		return
+	}
+	p, q := a.asked(o, data[0])
+	in := o.loadInputs(a, p.spec.Set.Encoding())
+	a.ask(p, func(s *answer.Study) report.Result { return steps.Must(s.Predict(a.ctx, in, q)) })
+}
+
+// loadInputs reads new inputs for a model of data, whose targets must be in the range of numbers.
+func (o *options) loadInputs(a *app, data *dataset.Encoding) *dataset.Inputs {
+	place := a.tasks.place(o.inputs)
+	a.reads(place)
+	in := steps.Must(data.LoadInputs(place, o.readOptions(a.console.In)))
+	limitGarbage(o.maxMemory)
+	if place != o.inputs {
+		in.Name = o.inputs
+	}
+	for _, column := range in.Columns {
+		if err := model.CheckTargets(column.Y); err != nil {
+			refuse("--test: %w", err)
+		}
+	}
+	return in
+}
+
+func predictByFile(a *app, o *options) {
+	began := time.Now()
+	p := openModel(o.model)
+	in := o.loadInputs(a, p.Encoding)
+	test := o.test(&dataset.Set{Columns: p.Encoding.Targets}, o.model)
+	r := steps.Must(answer.PredictBy(p, in, test, &o.asked))
+	r.ModelFile, r.Time.Predict = o.model, time.Since(began).Seconds()
+	a.answer(r)
+}
+
+func openModel(path string) *model.Predictor {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		refuse("--model: %w", err)
+	}
+	p, err := model.ReadPredictor(bytes.NewReader(text))
+	if err != nil {
+		refuse("--model: %s: %w", path, err)
+	}
+	return p
 }

@@ -29,7 +29,6 @@ type gridCell struct {
 	question answer.Question
 }
 
-// runGrid reads DATA, and solves a model of it in every cell.
 func runGrid(a *app, o *options, data []string) {
 	q, axes, set := o.question(), gridAxes(o), a.loadData(o, data[0])
 	drawn := &problem{spec: model.Spec{Set: set}}
@@ -72,7 +71,6 @@ func runGrid(a *app, o *options, data []string) {
 // mostCells bounds a grid, and mostHeld the memory of the kernel matrices that its cells share.
 const mostCells, mostHeld = 100000, 256 << 20
 
-// gridAxes reads the values of --over.
 func gridAxes(o *options) (axes []report.GridAxis) {
 	cells := 1
 	for _, text := range o.over {
@@ -161,7 +159,6 @@ type grid struct {
 	drawn     *problem      // the sample
 }
 
-// solve evaluates every cell and prints.
 func (g *grid) solve() {
 	a, o := g.app, g.app.options
 	set, test := g.cells[0].problem.spec.Set, g.cells[0].problem.test
@@ -210,7 +207,6 @@ func (g *grid) solve() {
 	})
 }
 
-// answer evaluates cell i.
 func (g *grid) answer(i int) report.GridCell {
 	c := &g.cells[i]
 	if g.by == tune.Folds {
@@ -233,7 +229,6 @@ func (g *grid) answer(i int) report.GridCell {
 	return cell
 }
 
-// validate cross-validates cell i by exact fits.
 func (g *grid) validate(i int) report.GridCell {
 	g.app.console.Progress(g.cells[i].question.Label, 0, 1)
 	a := steps.Must(g.validated.CrossValidate(g.app.ctx, i, g.folds())) // no incomplete folds
@@ -243,7 +238,6 @@ func (g *grid) validate(i int) report.GridCell {
 		Examples: &report.Examples{Each: a.Examples.Each, Weights: g.drawn.spec.Set.Weights}}
 }
 
-// folds are the folds of every cell.
 func (g *grid) folds() answer.Validation {
 	o, set := g.app.options, g.cells[0].problem.spec.Set
 	v := answer.Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},

@@ -39,7 +39,6 @@ type tasks struct {
 // part is a process's part of the tasks by --shard; the zero value is all.
 type part struct{ of, count int }
 
-// read parses I/N.
 func (p *part) read(text string) (string, error) {
 	_, err := fmt.Sscanf(text, "%d/%d", &p.of, &p.count)
 	if err != nil || p.of < 0 || p.of >= p.count || text != fmt.Sprintf("%d/%d", p.of, p.count) {
@@ -48,10 +47,8 @@ func (p *part) read(text string) (string, error) {
 	return text, nil
 }
 
-// sharded reports whether other processes have tasks.
 func (s *tasks) sharded() bool { return s.part.count > 1 }
 
-// owns reports whether a task is this process's.
 func (s *tasks) owns(number int) bool { return !s.merging && number%max(1, s.part.count) == s.part.of }
 
 // openJournal opens the command's journal after its data were read, with the settings of a problem.
@@ -275,7 +272,6 @@ func (k *fitKeeper) Recall(b int, f []float64) (known bool, err error) {
 	return err == nil, nil // a fit of another size is recomputed
 }
 
-// block is a task of the journal, or nil.
 func (k *fitKeeper) block(number int) []keptFit {
 	var fits []keptFit
 	if k.known[number] == nil && k.app.tasks.Lookup(k.task(number), &fits) {

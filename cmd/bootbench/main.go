@@ -135,9 +135,6 @@ func newApp(ctx context.Context, args []string, stdin io.Reader, stdout, stderr 
 	return a
 }
 
-// refuse ends the command by an error of the user.
-func refuse(format string, args ...any) { steps.Check(usage.Errorf(format, args...)) }
-
 // servants joins the processes that mpirun has started, at the first call. On rank 0 it returns the others,
 // which serve until the program ends; a program without MPI has none.
 func (a *app) servants() (*scalapack.Servants, error) {
@@ -157,7 +154,6 @@ func (a *app) servants() (*scalapack.Servants, error) {
 	return a.joined, nil
 }
 
-// run runs the command line.
 func (a *app) run() (status int) {
 	defer func() { a.console.End(status, processorTime(), a.began) }()
 	defer func() { a.tasks.Close() }()
@@ -206,7 +202,6 @@ func panicked(c *console.Console, p any) int {
 	return exitFailed
 }
 
-// statusOf is the exit status for an error.
 func statusOf(a *app, err error) int {
 	var (
 		data  *dataset.Error
@@ -226,12 +221,10 @@ func statusOf(a *app, err error) int {
 	return exitFailed
 }
 
-// isInterrupt reports whether an error is the end of the run's context.
 func isInterrupt(a *app, err error) bool {
 	return errors.Is(err, cmp.Or(a.ctx.Err(), context.Canceled))
 }
 
-// ended sets the exit status by the status of an answer.
 func (a *app) ended(status string) {
 	switch {
 	case a.ctx.Err() != nil || status == answer.Cancelled:

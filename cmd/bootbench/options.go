@@ -229,7 +229,6 @@ func (o *options) readOptions(stdin io.Reader) dataset.Options {
 	return read
 }
 
-// optionsOf declares the flags of a command.
 func optionsOf(c *command, f *pflag.FlagSet) *options {
 	o := &options{Set: flags.New(f, flagHelp, append([]string{"out", "ignore"}, flagLists[c.name]...)),
 		losses: c.losses}
@@ -244,7 +243,6 @@ func optionsOf(c *command, f *pflag.FlagSet) *options {
 	return o
 }
 
-// with are the options of a command with other settings.
 func with(settings []string, c *command) (*options, error) {
 	o := optionsOf(c, pflag.NewFlagSet("", pflag.ContinueOnError))
 	return o, take(o.FlagSet, settings)

@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 
+	"bootbench/cmd/bootbench/internal/usage"
+	"bootbench/cmd/internal/steps"
 	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -11,6 +13,9 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 )
+
+// refuse ends the command by an error of the user.
+func refuse(format string, args ...any) { steps.Check(usage.Errorf(format, args...)) }
 
 // checkFlags refuses flags that contradict each other or DATA, and those that others make ineffective.
 func (a *app) checkFlags(o *options, command string, data []string) {

@@ -16,7 +16,6 @@ import (
 	"bootbench/resample"
 )
 
-// runRetrain reads DATA, retrains and prints.
 func runRetrain(a *app, o *options, data []string) {
 	o.checkScheme(o.ratio)
 	p, how := a.read(o, data[0], standard.DefaultSample), o.how
@@ -40,7 +39,6 @@ func runRetrain(a *app, o *options, data []string) {
 	})
 }
 
-// sideBySide are matrices of n columns beside each other.
 func sideBySide(parts [][]float64, n int) (all []float64) {
 	for row := range len(parts[0]) / n {
 		for _, part := range parts {
@@ -50,7 +48,6 @@ func sideBySide(parts [][]float64, n int) (all []float64) {
 	return all
 }
 
-// runCV reads DATA, cross-validates and prints.
 func runCV(a *app, o *options, data []string) {
 	p := a.read(o, data[0], standard.DefaultSample)
 	if o.roc {
@@ -94,7 +91,6 @@ func runCV(a *app, o *options, data []string) {
 	})
 }
 
-// validation is the cross-validation of the flags.
 func (o *options) validation(set *dataset.Set) answer.Validation {
 	v := o.cv
 	v.Folds, v.Single = o.cvFolds.Number, o.cvFolds.Word
@@ -127,7 +123,6 @@ func (o *options) validation(set *dataset.Set) answer.Validation {
 // allMethods is the name for a comparison of the methods.
 const allMethods = "all"
 
-// runLOO reads DATA, leaves out each example and prints.
 func runLOO(a *app, o *options, data []string) {
 	methods := []leaveout.Settings{{Method: leaveout.Method(o.method)}}
 	if o.method == allMethods {

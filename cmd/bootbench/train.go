@@ -20,7 +20,6 @@ const perceptronLoss = "perceptron"
 // mostHeadline is the number of rows above which train tells no error on new rows, which takes ten fits.
 const mostHeadline = 5000
 
-// runTrain reads DATA, trains, and writes the model file.
 func runTrain(a *app, o *options, data []string) {
 	rule, p := o.loss == perceptronLoss, a.read(o, data[0], standard.DefaultSample)
 	p.spec.Bias = p.spec.Bias && !rule

@@ -23,7 +23,6 @@ import (
 	"bootbench/resample"
 )
 
-// runTune reads DATA, searches, and estimates with the best model.
 func runTune(a *app, o *options, data []string) {
 	q := o.question()
 	q.NoPoints, q.Verdict = true, true
@@ -212,7 +211,6 @@ func (o *options) tuneAxes(spec *model.Spec) []tune.Axis {
 	return axes
 }
 
-// tuneAxis reads NAME or NAME=FROM:TO.
 func tuneAxis(text string) (axis tune.Axis) {
 	name, bounds, bounded := strings.Cut(text, "=")
 	axis.Name = strings.TrimSpace(name)
@@ -230,7 +228,6 @@ func tuneAxis(text string) (axis tune.Axis) {
 	return axis
 }
 
-// searchReport is the report of a search.
 func searchReport(r *tune.Result) report.Search {
 	d := report.Search{By: r.By.String(), Best: map[string]any{}, Objective: report.Number(r.Value),
 		Evaluations: r.Evaluations(), Failures: r.Failures}

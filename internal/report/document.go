@@ -30,7 +30,6 @@ type Table struct {
 	Rows  [][]string
 }
 
-// names are the names of the columns.
 func (t *Table) names() (names []string) {
 	for _, h := range t.Heads {
 		names = append(names, h.Name())
@@ -158,7 +157,6 @@ func (t *Table) part(from, to int) *block {
 	return &block{Table: Table{slices.Concat(t.Heads[:first], t.Heads[from:to]), rows}}
 }
 
-// each is the image of every element of a list.
 func each[T, R any](list []T, image func(T) R) (images []R) {
 	for _, t := range list {
 		images = append(images, image(t))

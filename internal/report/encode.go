@@ -146,7 +146,6 @@ func WriteDocument(w io.Writer, v any) error {
 // numberList matches an indented list without texts, lists and objects: texts in JSON have no line ends.
 var numberList = regexp.MustCompile(`\[\n[^]["{]*\]`)
 
-// joinLines puts a list on one line.
 func joinLines(list []byte) []byte {
 	return slices.Concat([]byte("["), bytes.Join(bytes.Fields(list[1:len(list)-1]), []byte(" ")), []byte("]"))
 }

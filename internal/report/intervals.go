@@ -112,7 +112,6 @@ func (h *Headline) intervals(u units, others ...IntervalRow) []*Figure {
 // knownOf is the first of two numbers unless it is unknown.
 func knownOf(first, second *Number) *Number { return either(*first == *first, first, second) }
 
-// intervals show the error without each column.
 func (r *Columns) intervals() []*Figure {
 	const most = 30
 	rows, u := []IntervalRow{}, units(r.TestLoss)
@@ -130,7 +129,6 @@ func (r *Columns) intervals() []*Figure {
 		either(r.Measured != nil, "by the measure", u.String()), append([]IntervalRow{all}, rows...))
 }
 
-// intervals show the errors of both models, and their differences.
 func (c *ModelComparison) intervals() []*Figure {
 	var models, differences []IntervalRow
 	axis := ""
@@ -177,7 +175,6 @@ func learningFigure(name, title, caption string, errors Series, g *Growth, u uni
 	return []*Figure{NewFigure(name, title, caption, axis, Axis{Label: "error, " + u.String()}, all...)}
 }
 
-// learning shows the learning curve of a sample.
 func (a *Answer) learning() []*Figure {
 	c, u := a.LearningCurve, units(a.TestLoss)
 	if c == nil {

@@ -48,7 +48,6 @@ type Perceptron struct {
 	Constant *Number `json:"constant,omitempty"`
 }
 
-// fill sets the status and the figure of the sheet.
 func (t *Training) fill(s *Sheet, _ bool) {
 	u := units(t.TestLoss)
 	s.Status, s.Figures = t.Status, t.Headline.intervals(u, plain(t.Apparent).row("apparent", u, besideRow))
@@ -128,7 +127,6 @@ func (t *Tuning) document(full bool) *document {
 	return d
 }
 
-// fill adds the status and the figures of the answer to the sheet.
 func (t *Tuning) fill(s *Sheet, _ bool) {
 	s.addParts(t.Answer)
 	if s.Status = t.Status; t.TestLoss != "" { // not interrupted
@@ -176,7 +174,6 @@ func (c *ModelComparison) Add(m ComparedModel) {
 	c.AddOf(m.Model, &m.Findings)
 }
 
-// fill adds the figures to the sheet, and the findings of the models.
 func (c *ModelComparison) fill(s *Sheet, _ bool) {
 	s.Figures = c.intervals()
 	for i := range c.Models {

@@ -263,7 +263,6 @@ func pointFigures(a *Answer) []*Figure {
 		Axis{Label: "share of the rows, %", Max: 100}, Axis{Label: "left-out error, " + u.String()}, errors))
 }
 
-// deviations are count standard deviations.
 func deviations(count float64, variance []float64) (all []float64) {
 	for _, v := range variance {
 		all = append(all, count*math.Sqrt(v))

@@ -218,7 +218,6 @@ func known(heads []head, rows [][]string) (some []head, cells [][]string) {
 	return some, cells
 }
 
-// fill adds the table of all rows to the sheet.
 func (r *Rows) fill(s *Sheet, _ bool) {
 	s.CSV, s.Table, s.Status = "rows.csv", TableOf(r.Rows), r.Status
 }

@@ -171,7 +171,6 @@ func (d *document) error(q *Quote, t *Trained, several bool, u units) {
 	d.line("validated", "%s%s", rounds(t.Partitions, t.ErrorFolds, "folds"), corrected)
 }
 
-// rounds describes the folds of a cross-validation.
 func rounds(count, folds int, of string) string {
 	return either(count > 1, fmt.Sprintf("by %d rounds of ", count), "by ") + fmt.Sprintf("%d %s", folds, of)
 }
@@ -239,7 +238,6 @@ func (d *document) balanced(q *Quality, by string) {
 	}
 }
 
-// roc prints the path of class weights.
 func (d *document) roc(r *ROC) {
 	if r == nil {
 		return
@@ -260,14 +258,12 @@ func (d *document) roc(r *ROC) {
 	d.table([]head{"weight of +1 over -1", "sensitivity", "specificity"}, rows)
 }
 
-// baseline prints the error of a constant, unless it is unknown.
 func (d *document) baseline(q *Quality, u units) {
 	if q != nil {
 		d.line("baseline", "%s by predicting %s for every row", u.text(q.Baseline), q.Constant)
 	}
 }
 
-// quality prints the error of a constant, and the explained variance.
 func (d *document) quality(q *Quality, u units) {
 	if d.baseline(q, u); q != nil && q.RSquared != nil {
 		d.line("explained", "%.1f%% of the variance", 100**q.RSquared)
@@ -281,7 +277,6 @@ func (d *document) decision(threshold *Number, positive string) {
 	}
 }
 
-// scores prints the scores of probabilities on left-out rows, unless they are unknown.
 func (d *document) scores(logLoss, brier *Number) {
 	if logLoss != nil {
 		d.line("probabilities", "log loss %s and Brier score %s on left-out rows", digits(*logLoss, 4),
@@ -289,7 +284,6 @@ func (d *document) scores(logLoss, brier *Number) {
 	}
 }
 
-// worst names the rows with the largest left-out errors.
 func (a *Answer) worst(count int) string {
 	p, names := a.Points, ""
 	for _, i := range worst(p.Error, count) {
@@ -337,7 +331,6 @@ func (d *document) fits(a *Answer) {
 	}
 }
 
-// validation prints the folds, the p-value and the metrics of a cross-validation.
 func (d *document) validation(a *Answer) {
 	if a.Validation == nil {
 		return
@@ -351,7 +344,6 @@ func (d *document) validation(a *Answer) {
 	d.line("metrics", "%s", a.Metrics.text())
 }
 
-// parts prints the table of several classes or targets.
 func (d *document) parts(a *Answer) {
 	var heads []head
 	var rows [][]string
@@ -384,7 +376,6 @@ func (d *document) parts(a *Answer) {
 	}
 }
 
-// refined prints the cost of exact resamples, and the theory's errors.
 func (d *document) refined(a *Answer) {
 	r, u := a.Refined, units(a.TestLoss)
 	if r == nil {
@@ -439,7 +430,6 @@ func (d *document) around(a *Answer) {
 // onOwnRows is the text of an apparent error.
 const onOwnRows = "%s on the rows that the model was trained on"
 
-// calibrated prints how the probabilities of labels were found, nil for none.
 func (d *document) calibrated(c *Reliability) {
 	if c != nil {
 		d.line("calibration", "probabilities are %s", either(c.Method == "posterior", "the posterior's",
@@ -447,7 +437,6 @@ func (d *document) calibrated(c *Reliability) {
 	}
 }
 
-// convergence prints the status of the theory's solve.
 func (d *document) convergence(a *Answer) {
 	c := a.Convergence
 	if c == nil || c.Engine == "" { // no theory
@@ -465,7 +454,6 @@ func (d *document) convergence(a *Answer) {
 	}
 }
 
-// learning prints the learning curve of a sample, and the cost of all rows.
 func (d *document) learning(a *Answer) {
 	c, u, text := a.LearningCurve, units(a.TestLoss), ""
 	if c == nil {
@@ -494,7 +482,6 @@ func (g *Growth) text(u units) string {
 		u.se(g.Then, g.FallSE))
 }
 
-// helps says whether twice the rows would help.
 func (g *Growth) helps() string {
 	switch {
 	case g.Fall+2*g.FallSE < g.Now/10:
@@ -544,7 +531,6 @@ func (d *document) training(vectors int, bounded *int, bias bool, violation Numb
 		either(bias, "bias", "no bias"), violation)
 }
 
-// cells are the cells of a method in the table of methods.
 func (m LeaveMethod) cells() []string {
 	judged := m.Retrained + m.Skipped
 	return []string{m.Method, either(m.Rho > 0, fmt.Sprint(m.Rho), "-"), fmt.Sprint(m.LeftOutRows.Errors),
@@ -552,7 +538,6 @@ func (m LeaveMethod) cells() []string {
 		share(Number(m.Retrained) / Number(max(1, judged))), seconds(m.Seconds)}
 }
 
-// predicted is an answer at new inputs.
 func (a *Answer) predicted(full bool) *document {
 	d, u := about("Predictions from", a.Subject), units(a.TestLoss)
 	if a.ModelFile != "" {
@@ -589,7 +574,6 @@ func (a *Answer) predicted(full bool) *document {
 	return d
 }
 
-// newRows prints how many rows are predicted.
 func (d *document) newRows(a *Answer) {
 	if r := a.NewRows; r != nil {
 		far := nonzero(", %d of them far from all rows of the data", *cmp.Or(r.Outside, new(int)))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"bootbench/bench"
 	"bootbench/cmd/bootbench/internal/flags"
@@ -19,6 +20,7 @@ import (
 	"bootbench/internal/report"
 	"bootbench/internal/tune"
 	"bootbench/linalg"
+	"bootbench/loss"
 	"bootbench/resample"
 )
 
@@ -64,6 +66,7 @@ func runGrid(a *app, o *options, data []string) {
 		err = steps.Run(func() { s = a.build(a.ctx, g.cells[i].problem) })
 		return s, err
 	})
+	g.weights = answer.GivenWeights(specs, g.cells[0].problem.test)
 	a.openJournal(&problem{flags: o})
 	g.solve()
 }
@@ -155,8 +158,9 @@ type grid struct {
 	by        tune.By
 	axes      []report.GridAxis
 	cells     []gridCell
-	validated *answer.Cells // the cells, by exact fits
-	drawn     *problem      // the sample
+	validated *answer.Cells      // the cells, by exact fits
+	drawn     *problem           // the sample
+	weights   *loss.ClassWeights // that all cells have; nil: none
 }
 
 func (g *grid) solve() {
@@ -216,6 +220,9 @@ func (g *grid) answer(i int) report.GridCell {
 	cell := report.GridCell{Values: c.values, Estimate: e}
 	if examples := e.Examples; len(examples.Each) > 1 && !floats.HasNaN(examples.Each) {
 		cell.Examples = &examples
+		if g.by == tune.LeftOut {
+			g.weigh(&cell)
+		}
 	}
 	if e.Refined != nil {
 		e.Refined.Points = nil
@@ -234,8 +241,18 @@ func (g *grid) validate(i int) report.GridCell {
 	a := steps.Must(g.validated.CrossValidate(g.app.ctx, i, g.folds())) // no incomplete folds
 	a.Points, a.Calibration = nil, nil                                  // not in tables
 	g.app.spent(&a.Cost)
-	return report.GridCell{Values: g.cells[i].values, Validation: a,
+	cell := report.GridCell{Values: g.cells[i].values, Validation: a,
 		Examples: &report.Examples{Each: a.Examples.Each, Weights: g.drawn.spec.Set.Weights}}
+	g.weigh(&cell)
+	return cell
+}
+
+// weigh multiplies the errors that judge a cell by the class weights, if all cells have the same.
+func (g *grid) weigh(c *report.GridCell) {
+	if g.weights != nil {
+		c.Examples.Each = answer.Weighted(g.weights, g.drawn.spec.Set, c.Examples.Each)
+		c.Objective = report.NumberOf(stat.Mean(c.Examples.Each, c.Examples.Weights))
+	}
 }
 
 func (g *grid) folds() answer.Validation {

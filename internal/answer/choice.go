@@ -215,12 +215,12 @@ func (s *Study) afresh(ctx context.Context, set *dataset.Set) (spec model.Spec, 
 func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, err error) {
 	v := Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
 		Folds: tune.DefaultFolds, Repeats: 1, ErrorsAlone: true}
-	cells, least := s.cells(ctx, set), math.Inf(1)
+	cells, least, weights := s.cells(ctx, set), math.Inf(1), GivenWeights(s.Candidates, s.Test)
 	errors := slices.Repeat([]float64{least}, len(s.Candidates))
 	for _, k := range slices.Concat(cells.paths...) {
 		a, failed := cells.CrossValidate(ctx, k, v)
 		if failed == nil {
-			errors[k] = float64(a.Error)
+			errors[k] = stat.Mean(Weighted(weights, set, a.Examples.Each), set.Weights)
 		}
 		err = cmp.Or(ctx.Err(), err, failed)
 	}

@@ -422,6 +422,34 @@ func (c *Cells) along(ctx context.Context, path []int, v Validation) error {
 	return nil
 }
 
+// GivenWeights are the class weights that all of some models of two labels have, by which tune judges models,
+// too; nil: none are given, or they differ.
+func GivenWeights(specs []model.Spec, test loss.Test) *loss.ClassWeights {
+	first, _ := loss.ParametersOf(specs[0].Loss)
+	for _, spec := range specs {
+		if p, _ := loss.ParametersOf(spec.Loss); p.ClassWeights != first.ClassWeights {
+			return nil
+		}
+	}
+	w := first.ClassWeights
+	if w.Negative == w.Positive || len(specs[0].Set.Levels()) != 2 || !loss.TraitsOf(test).Steps {
+		return nil
+	}
+	return &w
+}
+
+// Weighted are errors of the rows of a set times class weights, nil for none.
+func Weighted(w *loss.ClassWeights, set *dataset.Set, each []float64) []float64 {
+	if w == nil {
+		return each
+	}
+	weighted := slices.Clone(each)
+	for i, y := range set.Targets(0) {
+		weighted[i] *= w.ClassWeight(y)
+	}
+	return weighted
+}
+
 // Paths are the numbers of the specifications, together of those that differ only in C, or the noise, of
 // their loss: by C. They share a kernel matrix, if it is whole.
 func Paths(specs []model.Spec) (all [][]int) {

@@ -40,7 +40,7 @@ type GridCell struct {
 	Values    []string `json:"values"` // in the order of the axes
 	Failure   string   `json:"failure,omitempty"`
 	Estimate  *Answer  `json:"estimate,omitempty"`  // nil if it failed, and by cv
-	Objective *Number  `json:"objective,omitempty"` // nil: the left-out error
+	Objective *Number  `json:"objective,omitempty"` // nil: the error
 	// Validation is the cross-validation, for a grid by cv.
 	Validation *Answer `json:"validation,omitempty"`
 	// Difference is the left-out error minus the one of the best cell.
@@ -100,7 +100,13 @@ func (g *Grid) heads() []head {
 }
 
 func (g *Grid) objective() string {
-	return either(g.By == byFolds, "error by cross-validation", either(g.byOther(), g.By, "left-out error"))
+	return either(g.weighted(), "class-weighted ", "") +
+		either(g.By == byFolds, "error by cross-validation", either(g.byOther(), g.By, "left-out error"))
+}
+
+// weighted reports whether errors times class weights judge the cells.
+func (g *Grid) weighted() bool {
+	return g.Best != nil && g.Results[*g.Best].Objective != nil && (g.By == byFolds || !g.byOther())
 }
 
 // byOther reports whether the objective is not the left-out error.
@@ -135,7 +141,7 @@ func (g *Grid) document(full bool) *document {
 	if g.Best != nil {
 		best := &g.Results[*g.Best]
 		quality, se := best.judged().Quality, ""
-		if quality != nil && g.By != "evidence" {
+		if quality != nil && g.By != "evidence" && !g.weighted() {
 			se = fmt.Sprintf(" (%s)", best.judged().within(nil, g.units()))
 		}
 		name, value := best.Name(g.Over), g.objective()+" "+g.units().text(Number(best.Value()))

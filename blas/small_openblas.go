@@ -20,33 +20,31 @@ coupler bb_avx512_single_couple, bb_avx2_single_couple;
 squared bb_avx512_squared, bb_avx2_squared;
 coupled bb_avx512_coupled, bb_avx2_coupled;
 
-static inverter *const inverters[2][2] = {{bb_avx512_double_invert, bb_avx512_single_invert},
-	{bb_avx2_double_invert, bb_avx2_single_invert}};
-static squarer *const squarers[2][2] = {{bb_avx512_double_square, bb_avx512_single_square},
-	{bb_avx2_double_square, bb_avx2_single_square}};
+#define IN_SET(f) (set ? bb_avx2_##f : bb_avx512_##f)
+#define IN_PRECISION(f) (single ? IN_SET(single_##f) : IN_SET(double_##f))
 
 static int bb_small_invert(int set, int single, int order, const double *k, int ldk, const double *root,
 	double *work, double *pivots, double *above, double *below) {
-	return inverters[set][single](order, k, ldk, root, work, pivots, above, below);
+	return IN_PRECISION(invert)(order, k, ldk, root, work, pivots, above, below);
 }
 
 static void bb_small_square(int set, int single, int order, const double *work, const double *scale,
 	double *g, int ldg) {
-	squarers[set][single](order, work, scale, g, ldg);
+	IN_PRECISION(square)(order, work, scale, g, ldg);
 }
 
 static void bb_small_couple(int set, int order, const double *g, int ldg, const double *chi, const double *u,
 	double *work, double *h, int ldh) {
-	(set ? bb_avx2_single_couple : bb_avx512_single_couple)(order, g, ldg, chi, u, work, h, ldh);
+	IN_SET(single_couple)(order, g, ldg, chi, u, work, h, ldh);
 }
 
 static void bb_small_squared(int set, int order, const double *g, int ldg, const double *x, double *y) {
-	(set ? bb_avx2_squared : bb_avx512_squared)(order, g, ldg, x, y);
+	IN_SET(squared)(order, g, ldg, x, y);
 }
 
 static void bb_small_coupled(int set, int order, const double *g, int ldg, const double *h, int ldh,
 	const double *d, const double *u, const double *f, double *y0, double *y1, double *y2, double *y3) {
-	(set ? bb_avx2_coupled : bb_avx512_coupled)(order, g, ldg, h, ldh, d, u, f, y0, y1, y2, y3);
+	IN_SET(coupled)(order, g, ldg, h, ldh, d, u, f, y0, y1, y2, y3);
 }
 */
 import "C"

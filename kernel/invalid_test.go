@@ -68,9 +68,9 @@ func TestParseKind(t *testing.T) {
 	}
 }
 
-// TestGramRefusesBadInputs: shapes that do not fit, no inputs, and entries that are not finite
-// are refused with what and where.
-func TestGramRefusesBadInputs(t *testing.T) {
+// TestGramRefuses: shapes that do not fit, no inputs, entries that are not finite, and covariances that
+// overflow, at whatever step, are refused with what and where: the first such pair.
+func TestGramRefuses(t *testing.T) {
 	for _, c := range []struct {
 		spec Spec
 		x    blas64.General
@@ -85,40 +85,18 @@ func TestGramRefusesBadInputs(t *testing.T) {
 		{Spec{Kind: Precomputed}, general(2, 2), "no inputs"},
 		{Spec{Kind: Linear}, inputs([]float64{1, 2}, []float64{3, math.NaN()}), "row 2, feature 2"},
 		{Spec{}, inputs([]float64{1, math.Inf(-1)}), "row 1, feature 2"},
-	} {
-		_, err := gramOf(c.spec, c.x)
-		expectError(t, err, c.part)
-	}
-}
-
-// TestOverflowNamesThePair: a covariance that overflows, at whatever step, is an error that
-// names the first such pair.
-func TestOverflowNamesThePair(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		spec Spec
-		x    blas64.General
-		part string
-	}{
-		{"poly", Spec{Kind: Poly, Degree: 20}, inputs([]float64{1}, []float64{2}, []float64{1e10}),
-			"rows 3 and 3"},
-		{"linear", Spec{Kind: Linear}, inputs([]float64{1}, []float64{1e154}, []float64{-1e155}),
-			"rows 2 and 3"},
-		{"distance", Spec{}, inputs([]float64{0}, []float64{0}, []float64{0}, []float64{1e200}),
-			"rows 1 and 4"},
-		{"difference", Spec{Kind: Matern52}, inputs([]float64{1e308}, []float64{-1e308}), "rows 1 and 2"},
-		{"gamma", Spec{Kind: Matern12, Gamma: 1e308}, inputs([]float64{0}, []float64{0}, []float64{1e100}),
+		{Spec{Kind: Poly, Degree: 20}, inputs([]float64{1}, []float64{2}, []float64{1e10}), "rows 3 and 3"},
+		{Spec{Kind: Linear}, inputs([]float64{1}, []float64{1e154}, []float64{-1e155}), "rows 2 and 3"},
+		{Spec{}, inputs([]float64{0}, []float64{0}, []float64{0}, []float64{1e200}), "rows 1 and 4"},
+		{Spec{Kind: Matern52}, inputs([]float64{1e308}, []float64{-1e308}), "rows 1 and 2"},
+		{Spec{Kind: Matern12, Gamma: 1e308}, inputs([]float64{0}, []float64{0}, []float64{1e100}),
 			"rows 1 and 3"},
-		{"amplitude", Spec{Kind: Linear, Amplitude: 1e300}, inputs([]float64{1}, []float64{1e9}),
-			"rows 1 and 2"},
-		{"far column", Spec{Kind: Linear}, longRow(many, 1e200), "rows 515 and 515"},
+		{Spec{Kind: Linear, Amplitude: 1e300}, inputs([]float64{1}, []float64{1e9}), "rows 1 and 2"},
+		{Spec{Kind: Linear}, longRow(many, 1e200), "rows 515 and 515"},
 	} {
 		_, err := gramOf(c.spec, c.x)
 		expectError(t, err, c.part)
 	}
-	in := mustPrepare(t, Spec{Kind: Linear}, dense(longRow(many, 1e200)))
-	expectError(t, in.Cross(dense(inputs([]float64{1e200})), general(1, many)),
-		"new row 1 and training row 515")
 }
 
 // many is a number of inputs that goroutines share.
@@ -157,6 +135,9 @@ func TestCrossRefusesBadInputs(t *testing.T) {
 		expectError(t, in.Cross(dense(c.z), c.dst), c.part)
 	}
 	expectError(t, in.Cross(sparseOf(general(1, 2)), general(1, 4)), "they are sparse")
+	long := mustPrepare(t, Spec{Kind: Linear}, dense(longRow(many, 1e200)))
+	expectError(t, long.Cross(dense(inputs([]float64{1e200})), general(1, many)),
+		"new row 1 and training row 515")
 	line := mustPrepare(t, Spec{Kind: Linear}, dense(inputs([]float64{1}, []float64{1e200})))
 	expectError(t, line.Diagonal(make([]float64, 3)), "3 variances of 2")
 	expectError(t, line.Diagonal(make([]float64, 2)), "row 2 with itself")

@@ -26,7 +26,7 @@ var engines = map[string]func(k *Sym) Engine{
 	"factor":  func(k *Sym) Engine { return withFactor(k) },
 	"lowrank": func(k *Sym) Engine { return factorised(k, RankOptions{}) },
 
-	// Distributed ones are added by dist_test.go and scalapack_test.go.
+	// Distributed ones are added by spread_test.go and mpi_test.go.
 }
 
 func init() {

@@ -173,10 +173,12 @@ func TestCached(t *testing.T) {
 	}
 }
 
-// TestRefusals: options out of range are refused with what is wrong.
-func TestRefusals(t *testing.T) {
-	for _, ratio := range []float64{0, -1, math.NaN(), math.Inf(1), 2e9} {
-		for _, name := range Names() {
+// TestByName: every name gives its scheme, of the ratio asked for to the nearest whole number of draws, and
+// options out of range are refused with what is wrong; so are zero schemes, whose averages would be over
+// nothing.
+func TestByName(t *testing.T) {
+	for _, name := range Names() {
+		for _, ratio := range []float64{0, -1, math.NaN(), math.Inf(1), 2e9} {
 			if _, err := ByName(name, Options{Ratio: ratio, N: 10}); err == nil {
 				t.Errorf("ByName(%s, %g) passes", name, ratio)
 			}
@@ -185,8 +187,16 @@ func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		o    Options
-		says string
+		want any // a scheme, or what the error says
 	}{
+		{"poisson", Options{Ratio: 0.5, N: 10}, Poisson{0.5}},
+		{"bernoulli", Options{Ratio: 1, N: 10}, Bernoulli{1}},
+		{"multinomial", Options{Ratio: 3, N: 10}, Multinomial{30, 10}},
+		{"multinomial", Options{Ratio: 0.7, N: 10}, Multinomial{7, 10}},
+		{"multinomial", Options{Ratio: 0.06, N: 10}, Multinomial{1, 10}},
+		{"subsample", Options{Ratio: 0.68, N: 10}, Subsample{7, 10}},
+		{"kfold", Options{Folds: 2, N: 10}, KFold{2, 10}}, {"kfold", Options{Folds: 2, N: 2}, KFold{2, 2}},
+		{"bayesian", Options{Ratio: 0.5, N: 10}, Bayesian{10, 0.5}},
 		{"multinomial", Options{Ratio: 0.01, N: 10}, "without a draw"},
 		{"poisson", Options{Ratio: -3, N: 10}, "ratio S/N must be above 0"},
 		{"multinomial", Options{Ratio: 2e9, N: 10}, "at most 1e+09, got 2e+09"},
@@ -201,49 +211,19 @@ func TestRefusals(t *testing.T) {
 		{"poisson", Options{Ratio: 1}, "0 examples"},
 		{"jackknife", Options{Ratio: 1, N: 10}, "poisson, multinomial, bernoulli, subsample, kfold"},
 	} {
-		if s, err := ByName(c.name, c.o); s != nil || err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("ByName(%s, %+v) = %v, %v, want an error that says %q", c.name, c.o, s, err, c.says)
+		s, err := ByName(c.name, c.o)
+		if says, refused := c.want.(string); refused {
+			if s != nil || err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("ByName(%s, %+v) = %v, %v, want an error that says %q", c.name, c.o, s, err, says)
+			}
+		} else if err != nil || s != c.want || s.Name() != c.name || Check(s) != nil {
+			t.Errorf("ByName(%s, %+v) = %v, %v, %v", c.name, c.o, s, err, Check(s))
 		}
 	}
-}
-
-// TestByName: every name gives its scheme, of the ratio asked for to the nearest
-// whole number of draws.
-func TestByName(t *testing.T) {
-	for _, name := range Names() {
-		s, err := ByName(name, Options{Ratio: 0.5, Folds: 2, N: 10})
-		mean := 0.5
-		if name == "bayesian" {
-			mean = 1
-		}
-		if err != nil || s.Name() != name || s.Mean() != mean {
-			t.Errorf("ByName(%s) = %v, %v", name, s, err)
-		}
-	}
-	for ratio, want := range map[float64]Scheme{3: Multinomial{30, 10}, 0.7: Multinomial{7, 10},
-		0.06: Multinomial{1, 10}} {
-		if s, err := ByName("multinomial", Options{Ratio: ratio, N: 10}); err != nil || s != want {
-			t.Errorf("multinomial of ratio %g = %v, %v", ratio, s, err)
-		}
-	}
-	if s, err := ByName("subsample", Options{Ratio: 0.68, N: 10}); err != nil || s != (Subsample{7, 10}) {
-		t.Errorf("subsample of ratio 0.68 = %v, %v", s, err)
-	}
-}
-
-// TestCheck: schemes at their zero values are refused, which the theory and retraining would
-// otherwise average over nothing, and those with a ratio pass.
-func TestCheck(t *testing.T) {
 	for _, law := range []CountDistribution{Poisson{}, Poisson{Ratio: math.NaN()}, Poisson{Ratio: 2e9},
 		Bernoulli{}, Multinomial{}, Subsample{}, KFold{}, KFold{Folds: 1, N: 1}} {
 		if err := Check(law); err == nil {
 			t.Errorf("%+v passes", law)
-		}
-	}
-	for _, law := range []CountDistribution{Poisson{Ratio: 1}, Bernoulli{Rate: 1}, Multinomial{Size: 3, N: 9},
-		KFold{Folds: 2, N: 2}} {
-		if err := Check(law); err != nil {
-			t.Errorf("%+v: %v", law, err)
 		}
 	}
 }

@@ -97,17 +97,15 @@ func (c *Column) encode(y []float64, name func(target float64) string) ([]float6
 	levels := make([]float64, len(y))
 	for i, v := range y {
 		at := slices.Index(c.Levels, name(v))
-		switch {
-		case c.Rest:
-			at = max(0, at)
-		case at < 0 && len(c.Levels) == 2:
-			return nil, place{unit: "row", number: i + 1}.error("",
-				fmt.Errorf("target %s is neither %s nor %s", name(v), quote(c.Levels[0]), quote(c.Levels[1])))
-		case at < 0:
-			return nil, place{unit: "row", number: i + 1}.error("",
-				fmt.Errorf("target %s is none of the classes %s", quote(name(v)), listTexts(c.Levels)))
+		if at < 0 && !c.Rest {
+			err := fmt.Errorf("target %s is none of the classes %s", quote(name(v)), listTexts(c.Levels))
+			if len(c.Levels) == 2 {
+				err = fmt.Errorf("target %s is neither %s nor %s", name(v), quote(c.Levels[0]),
+					quote(c.Levels[1]))
+			}
+			return nil, place{unit: "row", number: i + 1}.error("", err)
 		}
-		levels[i] = float64(at)
+		levels[i] = float64(max(0, at))
 	}
 	return levels, nil
 }
@@ -183,11 +181,10 @@ func (s *Set) Check(labels bool) error {
 		switch names := c.values(); {
 		case len(names) == 0:
 			err = errors.New("no targets")
-		case len(names) == 1 && s.encoding != nil:
-			err = fmt.Errorf("all %d targets are %s: targets that differ are needed, ReadOptions.Target "+
-				"NAME takes another column", len(c.Y), names[0])
 		case len(names) == 1:
-			err = fmt.Errorf("all %d targets are %s: targets that differ are needed", len(c.Y), names[0])
+			cure := map[bool]string{true: ", ReadOptions.Target NAME takes another column"}[s.encoding != nil]
+			err = fmt.Errorf("all %d targets are %s: targets that differ are needed%s", len(c.Y), names[0],
+				cure)
 		case len(names) == 2:
 			err = fmt.Errorf("labels must be -1 and +1, not %s and %s (ReadOptions.Positive %[2]s makes "+
 				"classes of them)", names[0], names[1])
@@ -248,10 +245,10 @@ func labelName(v float64) string { return formatNumber(v + 0) } // -0 is 0
 // one that is ("" names none). Of more values, positive is the second level, and all others the first;
 // without it each whole number is a level. Classes stay without positive.
 func (s *Set) Classify(positive string) error {
-	switch {
-	case len(s.Columns) == 0:
+	if len(s.Columns) == 0 {
 		return errorIn(s.Name, "no targets")
-	case positive == "" && !s.AreNumbers():
+	}
+	if positive == "" && !s.AreNumbers() {
 		return nil
 	}
 	return s.classify(positive)

@@ -160,11 +160,11 @@ func (s *Set) Copies() (site []int, copies int) {
 		}
 		count := map[float64]float64{}
 		for _, i := range rows {
-			if j == s.D() {
-				count[y[i]]++
-			} else {
-				count[s.X.At(i, j)]++
+			v := y[i]
+			if j < s.D() {
+				v = s.X.At(i, j)
 			}
+			count[v]++
 		}
 		share, m := 0.0, float64(len(rows))
 		for _, c := range count {
@@ -231,22 +231,19 @@ type FeatureColumn struct {
 
 // FeatureColumns are the columns that became features, in their order; of sparse data every feature is one.
 func (s *Set) FeatureColumns() (all []FeatureColumn) {
-	next := 0
-	add := func(name string, width int) {
-		c := FeatureColumn{Name: name}
-		for range width {
+	columns, next := s.Encoding().Columns, 0
+	if len(columns) == 0 {
+		for _, name := range numbered("", s.D()) {
+			columns = append(columns, encodedColumn{Name: name})
+		}
+	}
+	for _, from := range columns {
+		c := FeatureColumn{Name: from.Name}
+		for range from.width() {
 			c.Features = append(c.Features, next)
 			next++
 		}
 		all = append(all, c)
-	}
-	for _, c := range s.Encoding().Columns {
-		add(c.Name, c.width())
-	}
-	if len(all) == 0 {
-		for _, name := range numbered("", s.D()) {
-			add(name, 1)
-		}
 	}
 	return all
 }

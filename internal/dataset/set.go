@@ -178,12 +178,9 @@ func (s *Set) Split(rows, others []int) (some, rest *Set) {
 	}
 	from, kept := slices.Concat(others, rows), make([]float64, s.D())
 	for first := range from { // along the cycles of a permutation
-		if from[first] == first || from[first] < 0 {
-			continue
-		}
 		copy(kept, s.X.Row(first))
 		at := first
-		for from[at] != first {
+		for from[at] >= 0 && from[at] != first {
 			next := from[at]
 			copy(s.X.Row(at), s.X.Row(next))
 			at, from[at] = next, -1

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/big"
@@ -212,20 +213,13 @@ func TestCaseOfClasses(t *testing.T) {
 func TestFeatureColumns(t *testing.T) {
 	text := "a,kind,site,b,y\n"
 	for i := range 12 {
-		text += strings.Join([]string{[]string{"1.5", "2", "3"}[i%3], []string{"ash", "elm", "oak"}[i%3],
-			string(rune('p' + i/3)), []string{"4", "5", "7", "8"}[i/3], []string{"1.25", "2.5"}[i%2]},
-			",") + "\n"
+		text += fmt.Sprintf("%s,%s,%c,%d,%d.5\n", []string{"1.5", "2", "3"}[i%3],
+			[]string{"ash", "elm", "oak"}[i%3], 'p'+i/3, []int{4, 5, 7, 8}[i/3], i%2)
 	}
-	s, err := Load("-", Options{Stdin: strings.NewReader(text), Groups: "site"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testutil.Must(Load("-", Options{Stdin: strings.NewReader(text), Groups: "site"}))(t)
 	columns := s.FeatureColumns()
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.Name)
-	}
-	if !slices.Equal(names, []string{"a", "kind", "b"}) || len(columns[1].Features) != 3 || s.D() != 5 {
+	if len(columns) != 3 || columns[0].Name != "a" || !slices.Equal(columns[1].Features, []int{1, 2, 3}) ||
+		columns[2].Name != "b" || s.D() != 5 {
 		t.Fatalf("columns %v of %d features", columns, s.D())
 	}
 	without := s.Without(columns[1])

@@ -177,10 +177,8 @@ func TestCorrectedShare(t *testing.T) {
 // none to all, within intervals; and the area is near the one under the curve of the thresholds of one model.
 func TestROC(t *testing.T) {
 	set := testutil.Must(dataset.Load("synthetic:blobs,n=60", dataset.Options{}))(t)
-	if err := set.Classify(""); err != nil {
-		t.Fatal(err)
-	}
-	s := testutil.Must(New(t.Context(), model.NewSpec(set, loss.Hinge{C: 2}), nil))(t)
+	testutil.Check(t, set.Classify(""))
+	s := ask(t, model.NewSpec(set, loss.Hinge{C: 2}))
 	v := tenFolds(set)
 	v.Seed, v.Repeats, v.ErrorsAlone = 7, measuredPartitions, true
 	own := testutil.Must(s.CrossValidate(t.Context(), v))(t)
@@ -196,8 +194,8 @@ func TestROC(t *testing.T) {
 	n := float64(set.N())
 	for k, ratio := range r.Weights {
 		negative := n / (n - positive + ratio*positive)
-		of := testutil.Must(New(t.Context(), model.NewSpec(set, loss.Hinge{C: 2,
-			ClassWeights: loss.ClassWeights{Negative: negative, Positive: ratio * negative}}), nil))(t)
+		of := ask(t, model.NewSpec(set, loss.Hinge{C: 2,
+			ClassWeights: loss.ClassWeights{Negative: negative, Positive: ratio * negative}}))
 		a := testutil.Must(of.CrossValidate(t.Context(), v))(t)
 		want := float64(*a.Quality.Balanced)
 		if got := 1 - (r.Sensitivity.Value[k]+r.Specificity.Value[k])/2; math.Abs(got-want) > 1e-9 {
@@ -330,7 +328,7 @@ func setsOf(t *testing.T, classes int, file bool) {
 	levels := set.Levels()
 	spec := model.NewSpec(set, loss.Hinge{C: 1})
 	spec.Kernel.Gamma, spec.Standardize = 0.5, false // which cross-validation does once
-	s := testutil.Must(New(t.Context(), spec, nil))(t)
+	s := ask(t, spec)
 	v := riskValidation(set, 6)
 	if file {
 		v = tenFolds(set)

@@ -1,4 +1,4 @@
-package answer_test
+package answer
 
 import (
 	"encoding/json"
@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
-	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
@@ -25,8 +24,8 @@ import (
 )
 
 // generated is the question of the theory alone, about targets of that kind.
-func generated(kind string, n int) answer.Question {
-	return answer.Question{Scheme: resample.NewGenerated(kind, n), Theory: answer.Yes, Exact: answer.No,
+func generated(kind string, n int) Question {
+	return Question{Scheme: resample.NewGenerated(kind, n), Theory: Yes, Exact: No,
 		Level: 0.9, Solve: solver.Settings{Tolerance: 1e-6}}
 }
 
@@ -61,12 +60,11 @@ func TestGeneratedAgainstRefits(t *testing.T) {
 			continue // the run without -short has it
 		}
 		t.Run(c.kind+"/"+c.spec.Loss.Name(), func(t *testing.T) {
-			ask := func() *answer.Study { return testutil.Must(answer.New(t.Context(), c.spec, nil))(t) }
 			n := c.spec.Set.N()
-			theory := testutil.Must(ask().Estimate(t.Context(), generated(c.kind, n)))(t)
-			how := answer.Retraining{Method: model.Single, Scheme: resample.NewGenerated(c.kind, n),
+			theory := estimated(t, c.spec, generated(c.kind, n))
+			how := Retraining{Method: model.Single, Scheme: resample.NewGenerated(c.kind, n),
 				RetrainSettings: model.RetrainSettings{Settings: fits.Settings{Resamples: 500}}}
-			refits := testutil.Must(ask().Retrain(t.Context(), how, nil))(t)
+			refits := testutil.Must(ask(t, c.spec).Retrain(t.Context(), how, nil))(t)
 			var ratios, off []float64
 			for i, v := range refits.Points.Variance {
 				ratios = append(ratios, theory.Points.Variance[i]/v)
@@ -91,7 +89,7 @@ func TestGeneratedSquare(t *testing.T) {
 	const n, noise = 40, 0.3
 	spec := model.Spec{Set: load(t, "synthetic:friedman1,n=40"), Loss: loss.Square{Noise: noise},
 		Kernel: kernel.Spec{Gamma: 0.4, Amplitude: 8}}
-	s := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+	s := ask(t, spec)
 	k, ridge, inverse, h := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil), new(mat.Dense), new(mat.Dense)
 	for i := range n {
 		for j := range n {
@@ -146,10 +144,9 @@ func TestGeneratedSquare(t *testing.T) {
 func TestGeneratedAtNewInputs(t *testing.T) {
 	set := load(t, "synthetic:friedman1,n=60")
 	spec := model.Spec{Set: set, Loss: loss.Square{Noise: 1}, Kernel: kernel.Spec{Gamma: 0.3, Amplitude: 9}}
-	study := func() *answer.Study { return testutil.Must(answer.New(t.Context(), spec, nil))(t) }
 	q := generated(resample.Residual, set.N())
-	rows := testutil.Must(study().Estimate(t.Context(), q))(t)
-	fresh := testutil.Must(study().Predict(t.Context(), set, q))(t)
+	rows := estimated(t, spec, q)
+	fresh := testutil.Must(ask(t, spec).Predict(t.Context(), set, q))(t)
 	for i := range set.N() {
 		a, b := rows.Points, fresh.Points
 		if math.Abs(a.Mean[i]-b.Mean[i])+math.Abs(a.Variance[i]-b.Variance[i])+math.Abs(a.Bias[i]-b.Bias[i]) >
@@ -164,7 +161,7 @@ func TestGeneratedAtNewInputs(t *testing.T) {
 	slices.Reverse(second.Y)
 	own.Columns = append(slices.Clone(own.Columns), second)
 	spec.Set = &own
-	both := testutil.Must(study().Estimate(t.Context(), q))(t)
+	both := estimated(t, spec, q)
 	one := both.Targets[set.Columns[0].Name]
 	for i, v := range rows.Points.Variance {
 		if math.Abs(one.Points.Variance[i]-v) > 1e-6 {
@@ -175,7 +172,7 @@ func TestGeneratedAtNewInputs(t *testing.T) {
 		t.Error("the second target has no spread, or there is an error")
 	}
 	spec = model.NewSpec(load(t, "sonar"), loss.Hinge{C: 1})
-	refused(study().Estimate(t.Context(), generated(resample.Wild, 208)))(t, "residuals of labels")
+	refused(ask(t, spec).Estimate(t.Context(), generated(resample.Wild, 208)))(t, "residuals of labels")
 }
 
 // patients are rows of so many patients, each of so many rows: inputs are near the patient's, targets are a
@@ -226,14 +223,14 @@ func TestRefinedDesigns(t *testing.T) {
 		"blocks":                 schemeOf(t, resample.Design{Block: 5}, "multinomial", 48),
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+			j := ask(t, spec)
 			settings := fits.Settings{Resamples: retrained, Tests: []loss.Test{loss.SquareTest{}}}
 			truth := testutil.Must(model.Retrain(t.Context(), j.Model, model.Single, scheme,
 				model.RetrainSettings{Seed: 999, Settings: settings}))(t)
 			var z, zVar []float64
 			for seed := range seeds {
-				e := testutil.Must(j.Estimate(t.Context(), answer.Question{Theory: answer.Yes,
-					Exact: answer.Yes, Scheme: scheme, Level: 0.9, Resamples: 100, Seed: uint64(seed)}))(t)
+				e := testutil.Must(j.Estimate(t.Context(), Question{Theory: Yes,
+					Exact: Yes, Scheme: scheme, Level: 0.9, Resamples: 100, Seed: uint64(seed)}))(t)
 				se := math.Hypot(float64(*e.MonteCarloSE), truth.Tests[0].SE)
 				z = append(z, (float64(e.Error)-truth.Tests[0].Error)/se)
 				at := e.Refined.Points
@@ -261,7 +258,7 @@ func TestPatients(t *testing.T) {
 	for seed := range uint64(12) {
 		spec, group := patients(t, 20, 10, 0.7, seed)
 		fresh, _ := patients(t, 300, 1, 0.7, 1000+seed)
-		j := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+		j := ask(t, spec)
 		truth, whole := 0.0, schemeOf(t, resample.Design{Group: group}, "poisson", 200)
 		testutil.Must(model.Retrain(t.Context(), j.Model, model.Single, whole, model.RetrainSettings{
 			Cross: testutil.Must(j.Model.CrossAll(fresh.Set))(t), Settings: fits.Settings{Resamples: 100,
@@ -272,8 +269,8 @@ func TestPatients(t *testing.T) {
 				}}}))(t)
 		var errors [2]float64
 		for k, scheme := range []resample.Scheme{whole, bootstrap} {
-			q := answer.Question{Theory: answer.Yes, Exact: answer.Yes, Scheme: scheme, Level: 0.9,
-				Resamples: 100, Intervals: answer.Intervals{Of: answer.Observation}}
+			q := Question{Theory: Yes, Exact: Yes, Scheme: scheme, Level: 0.9,
+				Resamples: 100, Intervals: Intervals{Of: Observation}}
 			errors[k] = float64(testutil.Must(j.Estimate(t.Context(), q))(t).Error) / truth
 			held[k] += *testutil.Must(j.Predict(t.Context(), fresh.Set, q))(t).Coverage / 12
 		}
@@ -294,25 +291,12 @@ func TestPatients(t *testing.T) {
 	}
 }
 
-// tableOf is a set of rows with features and a number.
-func tableOf(x [][]float64, y []float64) *dataset.Set {
-	m := mat.NewDense(len(x), len(x[0]), nil)
-	for i, row := range x {
-		m.SetRow(i, row)
-	}
-	set, err := dataset.New(m, y)
-	if err != nil {
-		panic(err)
-	}
-	return set
-}
-
 // byTrained are the predictions of the model that is trained on a set with the square loss.
 func byTrained(t *testing.T, spec model.Spec, in *dataset.Inputs, level float64) *report.Answer {
 	t.Helper()
-	s := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+	s := ask(t, spec)
 	p := testutil.Must(s.Train(t.Context()))(t)
-	return testutil.Must(answer.PredictBy(p, in, s.Test, &answer.Question{Level: level}))(t)
+	return testutil.Must(PredictBy(p, in, s.Test, &Question{Level: level}))(t)
 }
 
 // curve is a function of one feature.
@@ -337,9 +321,9 @@ func TestJackknifeCoverage(t *testing.T) {
 		"4 groups, larger": {n: 60, groups: 4, effect: 3, low: 0.87, high: 0.97},
 	} {
 		const sets = 60
-		method := answer.JackknifePlus
+		method := JackknifePlus
 		if c.groups == 4 {
-			method = answer.StudentsGroups
+			method = StudentsGroups
 		}
 		rng := rand.New(rand.NewPCG(5, uint64(c.n+c.groups)))
 		held, inside, outside := 0.0, 0.0, 0.0
@@ -351,7 +335,7 @@ func TestJackknifeCoverage(t *testing.T) {
 				}
 				return x, curve(x) + effect + 0.5*(1+x/10*indicator(c.weighted))*rng.NormFloat64()
 			}
-			x, y, group, weights := make([][]float64, c.n), make([]float64, c.n), make([]int, c.n),
+			x, y, group, weights := make([]float64, c.n), make([]float64, c.n), make([]int, c.n),
 				make([]float64, c.n)
 			effects := make([]float64, max(1, c.groups))
 			for g := range effects {
@@ -359,27 +343,26 @@ func TestJackknifeCoverage(t *testing.T) {
 			}
 			for i := range x {
 				group[i] = i * len(effects) / c.n
-				var at float64
-				at, y[i] = draw(effects[group[i]])
-				x[i], weights[i] = []float64{at}, math.Cbrt(at)
+				x[i], y[i] = draw(effects[group[i]])
+				weights[i] = math.Cbrt(x[i])
 			}
-			set := tableOf(x, y)
+			set := testutil.Must(dataset.New(mat.NewDense(c.n, 1, x), y))(t)
 			if c.groups > 0 {
 				set.Groups = group
 			}
 			if c.weighted {
 				set.Weights = weights
 			}
-			at, of := [][]float64{{30}}, []float64{0}
+			at, of := []float64{30}, []float64{0}
 			for len(at) <= fresh {
 				v := 10 * rng.Float64()
-				at = append(at, []float64{v})
+				at = append(at, v)
 				effect := c.effect * rng.NormFloat64()
 				of = append(of, curve(v)+effect+0.5*(1+v/10*indicator(c.weighted))*rng.NormFloat64())
 			}
 			a := byTrained(t, model.Spec{Set: set, Loss: loss.Square{Noise: 0.25 + c.effect*c.effect},
 				Kernel: kernel.Spec{Gamma: 0.3, Amplitude: 9 + 40*c.effect*c.effect}, NormalizeTarget: true},
-				tableOf(at, of), level)
+				testutil.Must(dataset.New(mat.NewDense(len(at), 1, at), of))(t), level)
 			if a.Interval.Method != method || *a.Outside != 1 || a.Points.Support[0] > 1e-6 {
 				t.Fatalf("%s: %s, %d outside", name, a.Interval.Method, *a.Outside)
 			}
@@ -413,7 +396,7 @@ func TestChosenIntervals(t *testing.T) {
 	given := r.Spec
 	given.Chosen = nil
 	wide, narrow := byTrained(t, r.Spec, fresh, 0.9), byTrained(t, given, fresh, 0.9)
-	p := testutil.Must(testutil.Must(answer.New(t.Context(), r.Spec, nil))(t).Train(t.Context()))(t)
+	p := testutil.Must(ask(t, r.Spec).Train(t.Context()))(t)
 	ratio := *wide.Width / *narrow.Width
 	if off := math.Abs(ratio/p.LeftOut.Rows.Choice - 1); !(ratio > 1.05 && off < 0.05) ||
 		*wide.Coverage <= *narrow.Coverage {

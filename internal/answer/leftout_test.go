@@ -1,17 +1,19 @@
-package answer_test
+package answer
 
 import (
 	"bytes"
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/leaveout"
 	"bootbench/internal/model"
@@ -43,11 +45,11 @@ func specOf(set *dataset.Set, l loss.Loss) model.Spec {
 	return spec
 }
 
-// decided are the predictions for all rows by models of one target or two labels, each built and trained on
+// decidedByOne are the predictions for all rows by models of one target or two labels, each built and trained on
 // the given rows, as often as these are given: of several classes, by their numbers, by a model of each class
 // against the others or of the rows of each pair (Chang and Lin 2011). Of equal scores the first class in
 // order wins.
-func decided(t *testing.T, spec model.Spec, rows, order []int) []float64 {
+func decidedByOne(t *testing.T, spec model.Spec, rows, order []int) []float64 {
 	set := spec.Set
 	fields := func(positive int, rows []int) []float64 {
 		one := spec
@@ -59,7 +61,7 @@ func decided(t *testing.T, spec model.Spec, rows, order []int) []float64 {
 			}
 			one.Set.Columns = []dataset.Column{column}
 		}
-		return testutil.Must(testutil.Must(answer.Train(t.Context(), build(t, one)))(t).Predict(set))(t)
+		return testutil.Must(testutil.Must(Train(t.Context(), build(t, one)))(t).Predict(set))(t)
 	}
 	if len(set.Levels()) < 3 {
 		return fields(1, rows)
@@ -103,7 +105,7 @@ type reference struct {
 // byOne is the reference of fits of a scheme, several to a partition, of a model that is chosen for each if
 // choose is set.
 func byOne(t *testing.T, spec model.Spec, scheme resample.Sampler, seed uint64, fits, partition int,
-	group []int, choose answer.Chooser) (r reference) {
+	group []int, choose Chooser) (r reference) {
 	t.Helper()
 	set, n := spec.Set, spec.Set.N()
 	plan := resample.Resamples{Scheme: scheme, Seed: seed, Y: set.Targets(0)}
@@ -127,7 +129,7 @@ func byOne(t *testing.T, spec model.Spec, scheme resample.Sampler, seed uint64, 
 				one = testutil.Must(choose(t.Context(), set.Subset(rows)))(t)
 				one.Set, one.Pairs = set, spec.Pairs
 			}
-			f := decided(t, one, rows, []int{2, 1, 0})
+			f := decidedByOne(t, one, rows, []int{2, 1, 0})
 			from, end := resample.Tested(plan, fit, n)
 			for i := from; i < end; i++ {
 				y := set.Targets(0)[i]
@@ -221,7 +223,7 @@ func TestCrossValidate(t *testing.T) {
 		{classes, half, model.AutoMethod, resample.Design{}, 4, 0, true, true},
 	} {
 		t.Run(fmt.Sprint(k+1, " ", c.loss.Name()), func(t *testing.T) {
-			spec, v := specOf(c.set, c.loss), answer.Validation{Design: c.design, Folds: c.folds,
+			spec, v := specOf(c.set, c.loss), Validation{Design: c.design, Folds: c.folds,
 				Single: c.folds == 0, Repeats: 3, Seed: seed, Method: c.method}
 			v.Design.N, spec.Pairs = c.set.N(), c.pairs
 			if c.chosen { // by the targets that it is given
@@ -229,8 +231,7 @@ func TestCrossValidate(t *testing.T) {
 					return specOf(set, loss.Square{Noise: stat.Variance(set.Columns[0].Y, nil) / 20}), nil
 				}
 			}
-			a := testutil.Must(testutil.Must(answer.New(t.Context(), spec, nil))(t).CrossValidate(t.Context(),
-				v))(t)
+			a := validated(t, spec, v)
 			scheme := resample.Sampler(resample.ForwardChain{Folds: c.folds, Length: 5})
 			if c.design.Block == 0 {
 				scheme = foldsOf(t, v.Design, c.set, c.folds)
@@ -293,7 +294,7 @@ func foldsOf(t *testing.T, d resample.Design, set *dataset.Set, folds int) resam
 		return resample.GivenFolds{Folds: 1 + slices.Max(d.Group), Fold: d.Group}
 	}
 	if !set.AreNumbers() {
-		d.Stratum = answer.ClassesOf(set.Columns[0].Y)
+		d.Stratum = ClassesOf(set.Columns[0].Y)
 	}
 	return testutil.Must(d.Of("kfold", resample.Options{Folds: folds}))(t)
 }
@@ -315,14 +316,14 @@ func TestDecisions(t *testing.T) {
 			const resamples, seed = 12, 5
 			name, spec := fmt.Sprint(fitted.Name(), ", pairs ", pairs), specOf(set, fitted)
 			spec.Pairs = pairs
-			study := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+			study := ask(t, spec)
 			var file bytes.Buffer
 			trained := testutil.Must(study.Train(t.Context()))(t)
 			testutil.Check(t, trained.Write(&file))
-			read, want := testutil.Must(model.ReadPredictor(&file))(t), decided(t, spec, every(1, set.N()),
-				[]int{2, 1, 0})
+			read := testutil.Must(model.ReadPredictor(&file))(t)
+			want := decidedByOne(t, spec, every(1, set.N()), []int{2, 1, 0})
 			classes := func(p *model.Predictor) []string {
-				a := testutil.Must(answer.PredictBy(p, set, loss.ZeroOne{}, &answer.Question{}))(t)
+				a := testutil.Must(PredictBy(p, set, loss.ZeroOne{}, &Question{}))(t)
 				return a.Points.Class
 			}
 			check := func(what string, got []string) {
@@ -338,8 +339,8 @@ func TestDecisions(t *testing.T) {
 				one.LeftOut = nil
 			}
 			check("read, without curves", classes(read))
-			a := testutil.Must(study.Estimate(t.Context(), answer.Question{Theory: answer.Yes,
-				Exact: answer.Yes, Scheme: scheme, Resamples: resamples, Seed: seed}))(t)
+			a := testutil.Must(study.Estimate(t.Context(), Question{Theory: Yes,
+				Exact: Yes, Scheme: scheme, Resamples: resamples, Seed: seed}))(t)
 			alone := byOne(t, spec, scheme, seed, resamples, resamples, nil, nil)
 			// fits in blocks are exact to their tolerance, by which some fields change signs
 			if off := math.Abs(float64(a.Error) - alone.error); off > 5e-3 || pairs && off > 1e-9 ||
@@ -365,10 +366,10 @@ func TestClassesAsElsewhere(t *testing.T) {
 	rest := slices.DeleteFunc(every(1, set.N()), func(i int) bool { return i%3 == 0 })
 	spec := model.NewSpec(set.Subset(rest), loss.Hinge{C: 0.05})
 	spec.Kernel.Gamma, spec.Standardize, spec.Bias = 1, false, true
-	trained := testutil.Must(testutil.Must(answer.New(t.Context(), spec, nil))(t).Train(t.Context()))(t)
+	trained := testutil.Must(ask(t, spec).Train(t.Context()))(t)
 	spec.Pairs = true
-	pairs := testutil.Must(testutil.Must(answer.New(t.Context(), spec, nil))(t).Train(t.Context()))(t)
-	got := testutil.Must(answer.PredictBy(pairs, set.Subset(out), loss.ZeroOne{}, &answer.Question{}))(t)
+	pairs := testutil.Must(ask(t, spec).Train(t.Context()))(t)
+	got := testutil.Must(PredictBy(pairs, set.Subset(out), loss.ZeroOne{}, &Question{}))(t)
 	var wrong []int
 	for i, row := range out {
 		if got.Points.Class[i] != set.Levels()[int(set.Targets(0)[row])] {
@@ -401,9 +402,8 @@ func TestRareClass(t *testing.T) {
 	for _, pairs := range []bool{false, true} {
 		spec := model.NewSpec(set, loss.Hinge{C: 2})
 		spec.Pairs, spec.Standardize = pairs, false
-		v := answer.Validation{Design: resample.Design{N: set.N()}, Folds: 5}
-		study := testutil.Must(answer.New(t.Context(), spec, nil))(t)
-		want := testutil.Must(study.CrossValidate(t.Context(), v))(t)
+		v := Validation{Design: resample.Design{N: set.N()}, Folds: 5}
+		want := validated(t, spec, v)
 		v.Choose = func(_ context.Context, of *dataset.Set) (model.Spec, error) {
 			for k, name := range of.Levels() {
 				if !slices.Contains(of.Columns[0].Y, float64(k)) {
@@ -414,7 +414,7 @@ func TestRareClass(t *testing.T) {
 			other.Set = of
 			return other, nil
 		}
-		got := testutil.Must(study.CrossValidate(t.Context(), v))(t)
+		got := validated(t, spec, v)
 		if !slices.Equal(got.Points.Class, want.Points.Class) {
 			t.Errorf("pairs %v: %v, want %v", pairs, got.Points.Class, want.Points.Class)
 		}
@@ -425,25 +425,21 @@ func TestRareClass(t *testing.T) {
 // one out for the square loss, sum_i ((y_i - f_i)/(1 - H_ii))^2/n, also where inputs repeat. For the hinge
 // loss it is within two of 60 rows of the error of exact fits, of which some are near 0.
 func TestFoldsOfOne(t *testing.T) {
-	ask := func(spec model.Spec) (theory, exact *report.Answer) {
+	errors := func(spec model.Spec) (theory, exact float64) {
 		n := spec.Set.N()
-		s := testutil.Must(answer.New(t.Context(), spec, nil))(t)
-		theory = testutil.Must(s.Estimate(t.Context(), answer.Question{Scheme: resample.KFold{Folds: n, N: n},
-			Theory: answer.Yes, Exact: answer.No, Level: 0.9, Solve: solver.Settings{Tolerance: 1e-9}}))(t)
-		s = testutil.Must(answer.New(t.Context(), spec, nil))(t)
-		exact = testutil.Must(s.CrossValidate(t.Context(), answer.Validation{Single: true,
-			Design: resample.Design{N: n}}))(t)
-		return theory, exact
+		a := estimated(t, spec, Question{Scheme: resample.KFold{Folds: n, N: n}, Theory: Yes, Exact: No,
+			Level: 0.9, Solve: solver.Settings{Tolerance: 1e-9}})
+		b := validated(t, spec, Validation{Single: true, Design: resample.Design{N: n}})
+		return float64(*a.TestError), float64(b.Error)
 	}
 	for _, spec := range []model.Spec{specOf(load(t, "synthetic:friedman1,n=60"), loss.Square{Noise: 0.5}),
 		grid(t, 50)} {
-		theory, exact := ask(spec)
-		if got, want := float64(*theory.TestError), float64(exact.Error); math.Abs(got/want-1) > 1e-6 {
-			t.Errorf("%s: %v, exact fits %v", spec.Set.Name, got, want)
+		if theory, exact := errors(spec); math.Abs(theory/exact-1) > 1e-6 {
+			t.Errorf("%s: %v, exact fits %v", spec.Set.Name, theory, exact)
 		}
 	}
-	theory, exact := ask(specOf(load(t, "synthetic:rings,n=60"), loss.Hinge{C: 1}))
-	if off := math.Abs(float64(*theory.TestError - exact.Error)); off > 2.0/60 {
+	theory, exact := errors(specOf(load(t, "synthetic:rings,n=60"), loss.Hinge{C: 1}))
+	if off := math.Abs(theory - exact); off > 2.0/60 {
 		t.Errorf("hinge: off by %v", off)
 	}
 }
@@ -454,17 +450,12 @@ func TestFoldsOfOne(t *testing.T) {
 // of the other rows; the rows that train lists have these weights.
 func TestDualWeights(t *testing.T) {
 	const c, n = 1.5, 60
-	set := load(t, "sonar")
-	var rows []int
-	for i := range n {
-		rows = append(rows, i*3)
-	}
-	spec := specOf(set.Subset(rows), loss.Hinge{C: c})
+	spec := specOf(load(t, "sonar").Subset(every(3, 3*n)), loss.Hinge{C: c})
 	spec.Kernel.Gamma = 0.3
-	s := testutil.Must(answer.New(t.Context(), spec, nil))(t)
+	s := ask(t, spec)
 	a := testutil.Must(s.LeaveOneOut(t.Context(), leaveout.Settings{Method: leaveout.Exact}))(t)
 	p, m := a.Points, s.Model
-	_, r, err := s.TrainBy(t.Context(), answer.Training{Tolerance: 1e-6, Bare: true})
+	_, r, err := s.TrainBy(t.Context(), Training{Tolerance: 1e-6, Bare: true})
 	testutil.Check(t, err)
 	listed := make([]float64, n)
 	for k, row := range r.Support.Rows {
@@ -503,10 +494,130 @@ func TestDualWeights(t *testing.T) {
 		}
 		others := spec
 		others.Set = spec.Set.Subset(slices.Delete(every(1, n), i, i+1))
-		trained := testutil.Must(answer.Train(t.Context(), build(t, others)))(t)
+		trained := testutil.Must(Train(t.Context(), build(t, others)))(t)
 		left := testutil.Must(trained.Predict(spec.Set))(t)
 		if math.Abs(m.Y[i]*left[i]-p.Margin[i]) > 1e-2 {
 			t.Errorf("row %d: left-out margin %v, of a model without it %v", i, p.Margin[i], m.Y[i]*left[i])
+		}
+	}
+}
+
+// TestPValue: for every kind of target and every design the p-value is by cross-validations, one after the
+// other, of the permuted targets.
+func TestPValue(t *testing.T) {
+	const n, permutations = 36, 9
+	three := threeClasses(t).Head(n)
+	labels, targets := *three, *three
+	labels.Columns = []dataset.Column{{Y: make([]float64, n), Levels: []string{"low", "high"}, Texts: true}}
+	targets.Columns = []dataset.Column{{Name: "a", Y: make([]float64, n)}, {Name: "b", Y: make([]float64, n)}}
+	for i, y := range three.Targets(0) {
+		labels.Columns[0].Y[i] = math.Min(1, y)
+		targets.Columns[0].Y[i], targets.Columns[1].Y[i] = three.X.At(i, 0)+float64(i%5), 9*three.X.At(i, 3)
+	}
+	numbers := targets
+	numbers.Columns = targets.Columns[:1]
+	pairs, stratum, unequal, weights := make([]int, n), make([]int, n), make([]int, n), make([]float64, n)
+	for i := range n {
+		pairs[i], stratum[i], unequal[i], weights[i] = i/2, i%2, int(math.Sqrt(2*float64(i))), 1+float64(i%3)
+	}
+	square, hinge := loss.Square{Noise: 2}, loss.Hinge{C: 2}
+	for what, spec := range map[string]model.Spec{"numbers": model.NewSpec(&numbers, square),
+		"labels": model.NewSpec(&labels, hinge), "classes": model.NewSpec(three, hinge),
+		"pairs": model.NewSpec(three, hinge), "targets": model.NewSpec(&targets, square)} {
+		spec.Pairs = what == "pairs"
+		for name, design := range map[string]resample.Design{"rows": {}, "groups": {Group: pairs},
+			"unequal groups": {Group: unequal}, "rows of weights, twice": {},
+			"strata": {Stratum: stratum}, "blocks": {Block: 6}, "rows, standardised without each fold": {}} {
+			if testing.Short() && (len(what)+len(name)/2)%2 > 0 {
+				continue // the run without -short has it
+			}
+			design.N = n
+			v := Validation{Design: design, Folds: 4, Permutations: permutations}
+			if of := *spec.Set; strings.Contains(name, "weights") {
+				of.Weights, v.Repeats = weights, 2
+				spec.Set = &of
+			}
+			if strings.Contains(name, "standardised") {
+				v.Choose = func(_ context.Context, set *dataset.Set) (model.Spec, error) {
+					other := spec
+					other.Set = set
+					return other, nil
+				}
+			}
+			a := validated(t, spec, v)
+			v.Permutations = 0
+			asGood := 1.0
+			for k := range permutations {
+				moved := spec
+				set := *spec.Set
+				moved.Set, set.Columns = &set, slices.Clone(set.Columns)
+				for c := range set.Columns {
+					column := &set.Columns[c]
+					column.Y = (&resample.Permuted{Y: column.Y, Group: design.Group, Within: design.Stratum,
+						Labels: column.Levels != nil}).Targets(k)
+				}
+				if validated(t, moved, v).Error <= a.Error*(1+1e-9) {
+					asGood++
+				}
+			}
+			if want := asGood / (1 + permutations); math.Abs(float64(*a.PValue)-want) > 1e-12 {
+				t.Errorf("%s, %s: p-value %v, one by one %v", what, name, *a.PValue, want)
+			}
+		}
+	}
+}
+
+// TestPermutedChoices: where the model is chosen on the targets, and again for the targets of every
+// permutation, one of twenty p-values of numbers or labels that depend on nothing is at most 1/20: at most 8%
+// of tables, and 2% or more. The chosen models' errors on the permuted targets would make it one of five.
+// Groups whose inputs and levels are alike change places as a whole.
+func TestPermutedChoices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short has it")
+	}
+	const n = 30
+	square := model.Spec{Loss: loss.Square{Noise: 1}, NormalizeTarget: true}
+	for name, spec := range map[string]model.Spec{"numbers": square, "groups": square,
+		"labels": {Loss: loss.Hinge{C: 1}, Bias: true}} {
+		rng, hits, tables := rand.New(rand.NewPCG(77, 7)), 0.0, 200
+		if name == "labels" { // whose fits have no closed form
+			tables = 100
+		}
+		for k := range tables {
+			x, y, groups := mat.NewDense(n, 2, nil), make([]float64, n), []int(nil)
+			first, second, effect := 0.0, 0.0, 0.0
+			for i := range y {
+				if y[i] = rng.NormFloat64(); name == "groups" {
+					if groups = append(groups, i/3); i%3 == 0 {
+						first, second, effect = 3*rng.NormFloat64(), 3*rng.NormFloat64(), 3*rng.NormFloat64()
+					}
+				} else if name == "labels" {
+					y[i] = float64(i % 2)
+				}
+				x.SetRow(i, []float64{first + rng.NormFloat64(), second + rng.NormFloat64()})
+				y[i] += effect
+			}
+			set := testutil.Must(dataset.New(x, y))(t)
+			if set.Groups = groups; name == "labels" {
+				testutil.Check(t, set.Classify(""))
+			}
+			of := spec
+			of.Set, of.Kernel, of.Standardize = set, kernel.Spec{Kind: kernel.RBF}, true
+			if of.Chosen = []string{"gamma", "noise"}; name == "labels" {
+				of.Chosen = []string{"gamma", "C"}
+			}
+			v := Validation{Design: resample.Design{N: n, Group: groups}, Folds: 5, Permutations: 19,
+				Seed: uint64(k)}
+			a := validated(t, of, v)
+			if *a.PValue <= 0.05 {
+				hits++
+			}
+			if k == 0 && !strings.Contains(a.NullHypothesis, "chosen again without each fold among 2") {
+				t.Errorf("%s: %s", name, a.NullHypothesis)
+			}
+		}
+		if share := hits / float64(tables); share < 0.02 || share > 0.08 {
+			t.Errorf("%s: a share of %v of p-values is at most 0.05", name, share)
 		}
 	}
 }

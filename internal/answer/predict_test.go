@@ -1,4 +1,4 @@
-package answer_test
+package answer
 
 import (
 	"errors"
@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
-	"bootbench/internal/answer"
 	"bootbench/internal/calibration"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -39,6 +38,23 @@ func load(t *testing.T, path string) *dataset.Set {
 func build(t *testing.T, spec model.Spec) *model.Model {
 	t.Helper()
 	return testutil.Must(model.Build(t.Context(), spec))(t)
+}
+
+// ask is the study of a model.
+func ask(t *testing.T, spec model.Spec) *Study {
+	t.Helper()
+	return testutil.Must(New(t.Context(), spec, nil))(t)
+}
+
+// estimated and validated are the answers of its studies.
+func estimated(t *testing.T, spec model.Spec, q Question) *report.Answer {
+	t.Helper()
+	return testutil.Must(ask(t, spec).Estimate(t.Context(), q))(t)
+}
+
+func validated(t *testing.T, spec model.Spec, v Validation) *report.Answer {
+	t.Helper()
+	return testutil.Must(ask(t, spec).CrossValidate(t.Context(), v))(t)
 }
 
 // grid is regression on inputs most of which repeat.
@@ -67,7 +83,7 @@ func TestPredict(t *testing.T) {
 		Standardize: true, NormalizeTarget: true})
 	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
-	p := testutil.Must(answer.At(m, s, in, nil))(t)
+	p := testutil.Must(At(m, s, in, nil))(t)
 	for i, site := range m.Site {
 		if want := s.Mean[site]; math.Abs(p.Mean[i]-want) > 1e-9*(math.Abs(want)+1) ||
 			math.Abs(p.Variance[i]-s.Var[site]) > 1e-9*s.Var[site] {
@@ -76,9 +92,9 @@ func TestPredict(t *testing.T) {
 		}
 	}
 	narrow := testutil.Must(dataset.NewInputs(mat.NewDense(2, 3, nil)))(t)
-	refused(answer.At(m, s, narrow, nil))(t, "3 features for 10")
+	refused(At(m, s, narrow, nil))(t, "3 features for 10")
 	testutil.Must(m.FullFit(t.Context(), nil))(t)
-	refused(answer.At(m, s, in, nil))(t, "of a solution that is overwritten")
+	refused(At(m, s, in, nil))(t, "of a solution that is overwritten")
 	refused(m.Solve(t.Context(), resample.Poisson{}, solver.Settings{}))(t, "a ratio of 0 is solved")
 	refused(model.Retrain(t.Context(), m, model.Single, resample.Poisson{}, model.RetrainSettings{}))(t,
 		"a ratio of 0 is retrained")
@@ -88,10 +104,10 @@ func TestPredict(t *testing.T) {
 // responses (M03-48) are those between sites by G (M03-41), merged inputs included; their
 // diagonal is the variance. Both are sums over sites to rounding, of a solve to 1e-6.
 func TestCovariances(t *testing.T) {
-	study := testutil.Must(answer.New(t.Context(), grid(t, 80), nil))(t)
+	study := ask(t, grid(t, 80))
 	m := study.Model
 	a := testutil.Must(study.Predict(t.Context(), &dataset.Inputs{X: m.Set.X.Gather(m.First)},
-		answer.Question{Scheme: bootstrap, Theory: answer.Yes, Level: 0.9, Covariances: true,
+		Question{Scheme: bootstrap, Theory: Yes, Level: 0.9, Covariances: true,
 			Solve: solver.Settings{Tolerance: 1e-10}}))(t)
 	fresh, s := a.Covariance.Matrix, study.Solution
 	for i := range m.Sites() {
@@ -112,17 +128,10 @@ func TestCovariances(t *testing.T) {
 // one by one, whose standard error is at most 0.025: within 0.03 in the median over the inputs.
 func TestNegativeShare(t *testing.T) {
 	all := load(t, "sonar")
-	var rows, others []int
-	for i := range all.N() {
-		if i%4 == 0 {
-			others = append(others, i)
-		} else {
-			rows = append(rows, i)
-		}
-	}
-	study := testutil.Must(answer.New(t.Context(), model.NewSpec(all.Subset(rows), loss.Hinge{C: 1}), nil))(t)
+	others := every(4, all.N())
+	study := ask(t, model.NewSpec(without(all, others), loss.Hinge{C: 1}))
 	fresh, m := all.Subset(others), study.Model
-	q := answer.Question{Scheme: bootstrap, Theory: answer.Yes, Level: 0.9,
+	q := Question{Scheme: bootstrap, Theory: Yes, Level: 0.9,
 		Solve: solver.Settings{Tolerance: 1e-6}}
 	a := testutil.Must(study.Predict(t.Context(), fresh, q))(t)
 	settings := model.RetrainSettings{Cross: testutil.Must(m.CrossAll(fresh))(t)}
@@ -172,10 +181,10 @@ func TestObservationCoverage(t *testing.T) {
 			m, in := build(t, spec), &dataset.Inputs{X: test.X}
 			s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 			order = make([]int, test.N())
-			floats.Argsort(slices.Clone(testutil.Must(answer.At(m, s, in, nil))(t).Variance), order)
+			floats.Argsort(slices.Clone(testutil.Must(At(m, s, in, nil))(t).Variance), order)
 			for l, level := range levels {
-				for k, unit := range []answer.Residuals{answer.PlainResiduals, answer.ScaledResiduals} {
-					intervals := testutil.Must(answer.ObservationIntervals(m, s, in, level, unit))(t)
+				for k, unit := range []Residuals{PlainResiduals, ScaledResiduals} {
+					intervals := testutil.Must(ObservationIntervals(m, s, in, level, unit))(t)
 					for rank, p := range order {
 						if y := test.Targets(0)[p] - m.Mean; intervals[p].Low <= y && y <= intervals[p].High {
 							held[l][k]++
@@ -224,13 +233,13 @@ func TestIntervalsRetrained(t *testing.T) {
 	} {
 		m, in := build(t, c.spec), &dataset.Inputs{X: load(t, c.fresh).X}
 		s := testutil.Must(m.Solve(t.Context(), c.scheme, solver.Settings{}))(t)
-		var kept answer.Replicates
+		var kept Replicates
 		testutil.Must(model.Retrain(t.Context(), m, model.Single, c.scheme,
 			model.RetrainSettings{Cross: testutil.Must(m.CrossAll(in))(t),
 				Settings: fits.Settings{Resamples: c.resamples, OnFit: kept.Add}}))(t)
-		for _, unit := range []answer.Residuals{answer.PlainResiduals, answer.ScaledResiduals}[:c.units] {
-			theory := testutil.Must(answer.ObservationIntervals(m, s, in, c.level, unit))(t)
-			retrained := testutil.Must(answer.ReplicateIntervals(m, &kept, c.level, unit))(t)
+		for _, unit := range []Residuals{PlainResiduals, ScaledResiduals}[:c.units] {
+			theory := testutil.Must(ObservationIntervals(m, s, in, c.level, unit))(t)
+			retrained := testutil.Must(ReplicateIntervals(m, &kept, c.level, unit))(t)
 			for p, i := range theory {
 				r := retrained[p]
 				if math.Max(math.Abs(i.Low-r.Low), math.Abs(i.High-r.High)) > c.allowed*(r.High-r.Low) {
@@ -249,17 +258,17 @@ func TestObservationRefusals(t *testing.T) {
 	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
 	in := &dataset.Inputs{X: set.X}
 	for _, level := range []float64{0, 1, -0.5, math.NaN()} {
-		_, err := answer.ObservationIntervals(m, s, in, level, answer.PlainResiduals)
+		_, err := ObservationIntervals(m, s, in, level, PlainResiduals)
 		if !errors.Is(err, model.ErrInput) {
 			t.Errorf("level %v: %v", level, err)
 		}
 	}
-	if _, err := answer.ReplicateIntervals(m, &answer.Replicates{}, 0.5, answer.PlainResiduals); !errors.Is(
+	if _, err := ReplicateIntervals(m, &Replicates{}, 0.5, PlainResiduals); !errors.Is(
 		err, model.ErrInput) {
 		t.Errorf("no resamples: %v", err)
 	}
 	for level, infinite := range map[float64]bool{0.9: false, 0.95: true} {
-		i := testutil.Must(answer.ObservationIntervals(m, s, in, level, answer.ScaledResiduals))(t)[0]
+		i := testutil.Must(ObservationIntervals(m, s, in, level, ScaledResiduals))(t)[0]
 		if math.IsInf(i.High, 1) != infinite || math.IsInf(i.Low, -1) != infinite {
 			t.Errorf("level %v: %v", level, i)
 		}
@@ -275,16 +284,16 @@ func TestProbabilities(t *testing.T) {
 		set := load(t, name)
 		order, most := rand.New(rand.NewPCG(0, 5)).Perm(set.N()), min(set.N()*2/3, 250)
 		drawn, fresh := set.Subset(order[:most]), set.Subset(order[most:])
-		study := testutil.Must(answer.New(t.Context(), model.Spec{Set: drawn, Standardize: true,
-			Loss: loss.Hinge{C: 1}, Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}}, nil))(t)
+		study := ask(t, model.Spec{Set: drawn, Standardize: true, Loss: loss.Hinge{C: 1},
+			Kernel: kernel.Spec{Gamma: 1 / float64(set.D())}})
 		m, in := study.Model, &dataset.Inputs{X: fresh.X}
 		s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-		p := testutil.Must(answer.ProbabilitiesOf(m, s))(t)
-		ours := testutil.Must(p.AtInputs(m, s, in, testutil.Must(answer.At(m, s, in, nil))(t)))(t)
-		folds := testutil.Must(study.CrossValidate(t.Context(), answer.Validation{
+		p := testutil.Must(ProbabilitiesOf(m, s))(t)
+		ours := testutil.Must(p.AtInputs(m, s, in, testutil.Must(At(m, s, in, nil))(t)))(t)
+		folds := testutil.Must(study.CrossValidate(t.Context(), Validation{
 			Design: resample.Design{N: drawn.N()}, Folds: 5}))(t)
 		curve := testutil.Must(calibration.FitLogistic(folds.Points.Mean, m.Y, nil))(t)
-		pooled := testutil.Must(testutil.Must(answer.Train(t.Context(), m))(t).Predict(in))(t)
+		pooled := testutil.Must(testutil.Must(Train(t.Context(), m))(t).Predict(in))(t)
 		for i, f := range pooled {
 			pooled[i] = curve.Probability(f)
 		}
@@ -305,12 +314,12 @@ func TestPosteriorProbabilities(t *testing.T) {
 	m := build(t, model.Spec{Set: set, Loss: loss.Probit{}, Kernel: kernel.Spec{Gamma: 0.5, Amplitude: 4},
 		Standardize: true})
 	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
-	p, err := answer.ProbabilitiesOf(m, s)
+	p, err := ProbabilitiesOf(m, s)
 	if err != nil || p.Method != "posterior" {
 		t.Fatal(p, err)
 	}
 	in := &dataset.Inputs{X: set.X}
-	points := testutil.Must(answer.At(m, s, in, nil))(t)
+	points := testutil.Must(At(m, s, in, nil))(t)
 	got := testutil.Must(p.AtInputs(m, s, in, points))(t)
 	engine := testutil.Must(s.Engine())(t)
 	chi, _ := engine.Diag()
@@ -368,9 +377,9 @@ func TestPairedCoverage(t *testing.T) {
 			var errors [2]report.Examples
 			for k, spec := range []model.Spec{c.a, c.b} {
 				spec.Set, spec.Standardize, spec.NormalizeTarget = set, true, set.AreNumbers()
-				study, err := testutil.Must(answer.New(t.Context(), spec, nil))(t), error(nil)
+				study, err := ask(t, spec), error(nil)
 				errors[k], _, _, err = study.LeftOut(t.Context(),
-					answer.Question{Scheme: bootstrap, Theory: answer.Yes}, true)
+					Question{Scheme: bootstrap, Theory: Yes}, true)
 				testutil.Check(t, err)
 			}
 			p := calibration.Compare(report.Examples{Each: errors[0].Each},
@@ -431,7 +440,7 @@ func TestCertain(t *testing.T) {
 				t.Fatal(s.Status)
 			}
 			if c.set == labels {
-				p := testutil.Must(answer.ProbabilitiesOf(m, s))(t)
+				p := testutil.Must(ProbabilitiesOf(m, s))(t)
 				if floats.HasNaN(p.LeftOut) {
 					t.Errorf("probabilities %v", p.LeftOut)
 				}
@@ -447,7 +456,7 @@ func TestCertain(t *testing.T) {
 					bend[i] = 0
 				}
 			}
-			at := testutil.Must(answer.At(m, s, &dataset.Inputs{X: c.set.X}, nil))(t)
+			at := testutil.Must(At(m, s, &dataset.Inputs{X: c.set.X}, nil))(t)
 			for i, f := range fit.F {
 				if math.Abs(s.Mean[i]-f) > 1e-6 || s.Var[i] > 1e-9 || math.Abs(at.Mean[i]-f) > 1e-3 ||
 					math.Abs(at.Variance[i]) > 1e-9 {

@@ -61,19 +61,16 @@ func (s *Study) Columns(ctx context.Context, seed uint64, level float64) (*repor
 	for k, c := range columns {
 		s.Progress(fmt.Sprintf("column %d of %d", k+1, len(columns)), k, len(columns))
 		one, err := j.effect(ctx, c)
-		switch {
-		case ctx.Err() != nil && k > 0: // the answer so far stays
-			r.Status = Cancelled
-		case ctx.Err() != nil:
+		if ctx.Err() != nil && k == 0 {
 			return nil, ctx.Err()
-		case err != nil:
-			r.Add(notComputed("column %s: %v", c.Name, err))
-		default:
-			r.Columns = append(r.Columns, *one)
-		}
-		if r.Status == Cancelled {
+		} else if ctx.Err() != nil { // the answer so far stays
+			r.Status = Cancelled
 			break
+		} else if err != nil {
+			r.Add(notComputed("column %s: %v", c.Name, err))
+			continue
 		}
+		r.Columns = append(r.Columns, *one)
 	}
 	slices.SortStableFunc(r.Columns, func(a, b report.ColumnEffect) int {
 		return cmp.Compare(b.Without.Value, a.Without.Value)

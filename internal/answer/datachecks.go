@@ -3,9 +3,11 @@ package answer
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/calibration"
@@ -168,23 +170,16 @@ const huge = 1e20 // which is none among numbers that are not much smaller
 func missingCodes(set *dataset.Set) (all report.Checks) {
 	isCode := func(v float64) bool { return v == math.Trunc(v) && (codes[v] || math.Abs(v) >= huge) }
 	check := func(name string, values []float64) {
-		low, high, most := math.Inf(1), math.Inf(-1), 0
-		for _, v := range values {
-			if !isCode(v) {
-				low, high = min(low, v), max(high, v)
-			}
+		others := slices.DeleteFunc(slices.Clone(values), isCode)
+		if len(others) < 2 || len(others) == len(values) {
+			return
 		}
+		low, high := floats.Min(others), floats.Max(others)
 		if !slices.ContainsFunc(values, func(v float64) bool { return (v < low || v > high) && isCode(v) }) {
 			return
 		}
-		others := slices.DeleteFunc(slices.Clone(values), isCode)
-		if len(others) < 2 {
-			return
-		}
 		count := counts(others)
-		for _, rows := range count {
-			most = max(most, rows)
-		}
+		most := slices.Max(slices.Collect(maps.Values(count)))
 		for v, rows := range counts(values) {
 			span, off := high-low, max(low-v, v-high)
 			far := off > span && (rows > 1 || span > 0 && off > 10*span)

@@ -79,7 +79,8 @@ func (p *part) estimate(ctx context.Context, q *Question, onFit OnFit) (*report.
 	}
 	a.Errors, a.Quote = p.around(math.NaN()), &report.Quote{}
 	if alone {
-		a.TestError, a.BaggedError, a.Convergence, a.Status = &unknown, &unknown, report.NoTheory(), Complete
+		a.TestError, a.BaggedError = report.NumberOf(math.NaN()), report.NumberOf(math.NaN())
+		a.Convergence, a.Status = report.NoTheory(), Complete
 	} else if err := addTheory(ctx, p, q, a); err != nil {
 		return nil, err
 	}
@@ -108,7 +109,8 @@ func (p *part) estimate(ctx context.Context, q *Question, onFit OnFit) (*report.
 }
 
 func withoutErrors(a *report.Answer) {
-	a.Quote, a.TestError, a.BaggedError = &report.Quote{Error: unknown, ErrorSE: unknown}, &unknown, &unknown
+	a.Quote = &report.Quote{Error: unknown, ErrorSE: unknown}
+	a.TestError, a.BaggedError = report.NumberOf(math.NaN()), report.NumberOf(math.NaN())
 	a.Errors.Err632, a.Errors.Err632Plus = unknown, unknown
 	a.VoteError, a.Quality, a.Metrics, a.Calibration = nil, nil, nil, nil
 	if p := a.Points; p != nil {

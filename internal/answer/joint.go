@@ -67,11 +67,9 @@ func classMetrics(wanted []string, a *report.Answer) *report.Metrics {
 	if len(wanted) == 0 {
 		return nil
 	}
-	m := &report.Metrics{LogLoss: a.LogLoss, Brier: a.Brier}
+	m := &report.Metrics{Error: a.TestError, LogLoss: a.LogLoss, Brier: a.Brier}
 	if a.Quote != nil {
 		m.Error, m.Balanced = &a.Quote.Error, a.Quality.Balanced
-	} else {
-		m.Error = a.TestError
 	}
 	m.Only(wanted)
 	return m

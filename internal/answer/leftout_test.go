@@ -45,10 +45,10 @@ func specOf(set *dataset.Set, l loss.Loss) model.Spec {
 	return spec
 }
 
-// decidedByOne are the predictions for all rows by models of one target or two labels, each built and trained on
-// the given rows, as often as these are given: of several classes, by their numbers, by a model of each class
-// against the others or of the rows of each pair (Chang and Lin 2011). Of equal scores the first class in
-// order wins.
+// decidedByOne are the predictions for all rows by models of one target or two labels, each built and trained
+// on the given rows, as often as these are given: of several classes, by their numbers, by a model of each
+// class against the others or of the rows of each pair (Chang and Lin 2011). Of equal scores the first class
+// in order wins.
 func decidedByOne(t *testing.T, spec model.Spec, rows, order []int) []float64 {
 	set := spec.Set
 	fields := func(positive int, rows []int) []float64 {

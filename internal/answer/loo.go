@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,6 +130,7 @@ func leaveOutLabels(ctx context.Context, p *part, methods []leaveout.Settings, p
 
 // fillLeftOut writes results into the answer, and returns the one that it shows.
 func fillLeftOut(p *part, a *report.Answer, results []*leaveout.Result, all bool) (shown *leaveout.Result) {
+	status := ""
 	for _, result := range results {
 		var over report.Quality
 		over.ExampleSE, over.Effective = calibration.StandardError(result.Loss, p.model.Set.Weights, nil)
@@ -150,15 +152,14 @@ func fillLeftOut(p *part, a *report.Answer, results []*leaveout.Result, all bool
 			a.Skipped = &a.LeftOneOut.Skipped
 			*a.SupportVectors = result.SupportVectors
 		}
-	}
-	for _, result := range results {
 		if result.Status == leaveout.Inexact {
 			a.Add(report.NotConverged.Check(1, "take another tolerance, or a softer margin",
 				"leave-one-out: a training missed its tolerance"))
 		}
 		if result.Status != leaveout.Complete {
-			a.Status = string(result.Status)
+			status = string(result.Status)
 		}
 	}
+	a.Status = cmp.Or(status, a.Status)
 	return shown
 }

@@ -88,8 +88,6 @@ func (s *Study) decision() fits.Decision {
 	return fits.Largest(len(s.Model.Set.Levels()))
 }
 
-func (s *Study) classOf() []int { return ClassesOf(s.Model.Set.Columns[0].Y) }
-
 // part is one function of a study.
 type part struct {
 	study    *Study
@@ -174,7 +172,7 @@ func (s *Study) each(ctx context.Context, join joining, ask func(p *part, onFit 
 	var elsewhere error
 	joint := &fits.Joint{}
 	if s.classes() {
-		joint.Decision, joint.Of = s.decision(), s.classOf()
+		joint.Decision, joint.Of = s.decision(), ClassesOf(s.Model.Set.Columns[0].Y)
 	}
 	for _, p := range s.parts() {
 		var onFit OnFit

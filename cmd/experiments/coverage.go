@@ -37,17 +37,11 @@ var coverageParts = map[string]struct {
 	worlds []string
 	run    func(*coverage, context.Context, *output, []world)
 }{
-	"risk": {nil, func(c *coverage, ctx context.Context, o *output, of []world) {
-		c.summarize(o, over(ctx, c, o, of, "coverage", riskHead, (*coverage).judge, riskOf))
-	}},
+	"risk": {nil, part("coverage", riskHead, (*coverage).judge, riskOf)},
 	"p-values": {[]string{"noise", "batches", "coin"},
-		func(c *coverage, ctx context.Context, o *output, of []world) {
-			over(ctx, c, o, of, "p-values", nullHead, (*coverage).pValue, nullOf)
-		}},
+		part("p-values", nullHead, (*coverage).pValue, nullOf)},
 	"predictions": {[]string{"linear", "friedman1", "waves", "heavy", "groups", "sites", "weights"},
-		func(c *coverage, ctx context.Context, o *output, of []world) {
-			over(ctx, c, o, of, "predictions", predictionHead, (*coverage).predict, predictionsOf)
-		}},
+		part("predictions", predictionHead, (*coverage).predict, predictionsOf)},
 }
 
 // coverageStudy counts over many tables.
@@ -55,7 +49,7 @@ func coverageStudy(f *flag.FlagSet) func(context.Context, *output) {
 	var c coverage
 	f.IntVar(&c.tables, "tables", 1000, "tables of each cell")
 	f.IntVar(&c.fresh, "fresh", 4000, "new rows that give the risk of a trained model")
-	f.IntVar(&c.resamples, "resamples", 0, "of the plain error; 0: those of the library")
+	f.IntVar(&c.resamples, "resamples", 0, "of an estimate; 0: those of the library")
 	f.IntVar(&c.permutations, "permutations", 19, "permutations of a p-value")
 	f.Uint64Var(&c.seed, "seed", 1, "of the tables")
 	f.IntVar(&c.workers, "workers", 0, "tables at a time; default: one for each processor")
@@ -137,80 +131,72 @@ func (c cell) String() string {
 	return fmt.Sprintf("| %s | %s | %d | %d |", c.Model, name, c.N, c.Tables)
 }
 
-// over counts in all cells: judge looks at a table, and row summarises the tables of a cell. The rows are
+// judgement is what a table is asked.
+type judgement[T any] func(c *coverage, ctx context.Context, s *sample, spec bootbench.Spec, number int) T
+
+// part counts in all cells: judge looks at a table, and row summarises the tables of a cell. The rows are
 // printed when they are known, and written to a file.
-func over[T any, R fmt.Stringer](ctx context.Context, c *coverage, o *output, of []world, name, head string,
-	judge func(c *coverage, ctx context.Context, s *sample, spec bootbench.Spec, model string, number int) T,
-	row func(cell, []T) R) (rows []R) {
-	columns := strings.Count(head, "|") - 1
-	fmt.Fprintf(o, "| model | generator%s\n|---|---|%s\n", head, strings.Repeat("--:|", columns))
-	for _, model := range c.models {
-		for _, w := range of {
-			for _, n := range c.sizes {
-				began, all, refused := time.Now(), make([]T, c.tables), make([]error, c.tables)
-				linalg.Parallel(c.tables, func(i int) {
-					refused[i] = steps.Run(func() {
-						s := w.table(c.seed+uint64(i)<<20, n, c.fresh)
-						all[i] = judge(c, ctx, s, s.specified(ctx, model), model, i)
-					})
-				})
-				if ctx.Err() != nil {
-					return rows
-				}
-				of := cell{Model: model, Generator: w.name, N: n,
-					Seconds: time.Since(began).Seconds() / float64(c.tables)}
-				var answered []T
-				for i, r := range all {
-					if refused[i] == nil {
-						answered = append(answered, r)
+func part[T any, R fmt.Stringer](name, head string, judge judgement[T],
+	row func(cell, []T) R) func(*coverage, context.Context, *output, []world) {
+	return func(c *coverage, ctx context.Context, o *output, of []world) {
+		columns := strings.Count(head, "|") - 1
+		fmt.Fprintf(o, "| model | generator%s\n|---|---|%s\n", head, strings.Repeat("--:|", columns))
+		var rows []R
+		for _, model := range c.models {
+			for _, w := range of {
+				for _, n := range c.sizes {
+					at := cell{Model: model, Generator: w.name, N: n}
+					answered := tables(ctx, c, w, &at, judge)
+					if ctx.Err() != nil {
+						return
 					}
+					rows = append(rows, row(at, answered))
+					fmt.Fprintln(o, rows[len(rows)-1])
+					writeCSV(o, name+".csv", rows)
 				}
-				if of.Tables, of.Refused = len(answered), c.tables-len(answered); of.Tables == 0 {
-					steps.Check(fmt.Errorf("%s, %d rows: %w", w.name, n, refused[0]))
-				}
-				rows = append(rows, row(of, answered))
-				fmt.Fprintln(o, rows[len(rows)-1])
-				writeCSV(o, name+".csv", rows)
 			}
 		}
 	}
-	return rows
 }
 
-// interval is an error with its 95% interval.
-type interval struct{ value, lower, upper float64 }
-
-// headline is the error of the trained model.
-func headline(e *bootbench.Estimation) interval { return interval{e.Error, e.ErrorLower, e.ErrorUpper} }
-
-// plain is the error of models of resamples.
-func plain(e *bootbench.Estimation) interval { return around(e.LeftOut, e.LeftOutSE) }
-
-func around(value, se float64) interval { return interval{value, value - 1.96*se, value + 1.96*se} }
+// tables looks at the tables of a cell.
+func tables[T any](ctx context.Context, c *coverage, w world, at *cell, judge judgement[T]) (answered []T) {
+	began, all, refused := time.Now(), make([]T, c.tables), make([]error, c.tables)
+	linalg.Parallel(c.tables, func(i int) {
+		refused[i] = steps.Run(func() {
+			s := w.table(c.seed+uint64(i)<<20, at.N, c.fresh)
+			all[i] = judge(c, ctx, s, s.specified(ctx, at.Model), i)
+		})
+	})
+	for i, r := range all {
+		if refused[i] == nil {
+			answered = append(answered, r)
+		}
+	}
+	at.Seconds = time.Since(began).Seconds() / float64(c.tables)
+	if at.Tables, at.Refused = len(answered), c.tables-len(answered); at.Tables == 0 && ctx.Err() == nil {
+		steps.Check(fmt.Errorf("%s, %d rows: %w", w.name, at.N, refused[0]))
+	}
+	return answered
+}
 
 // outcome is what was said about a table, and the risk of its model.
 type outcome struct {
-	risk            float64
-	headline, plain interval
+	risk float64
+	*bootbench.Estimation
 }
 
 // judge asks about a table as a user does, and trains its model.
-func (c *coverage) judge(ctx context.Context, s *sample, spec bootbench.Spec, _ string, number int) outcome {
+func (c *coverage) judge(ctx context.Context, s *sample, spec bootbench.Spec, number int) outcome {
 	o := bootbench.Options{Seed: uint64(number), Resamples: c.resamples}
 	e := steps.Must(bootbench.Estimate(ctx, spec, o))
-	return outcome{s.risk(steps.Must(bootbench.Train(ctx, spec))), headline(e), plain(e)}
+	return outcome{s.risk(steps.Must(bootbench.Train(ctx, spec))), e}
 }
 
 // riskRow is how the stated errors of a cell do.
 type riskRow struct {
 	cell
-	Risk float64 `json:"risk"` // mean over tables
-	counts
-	Plain counts `json:"plain"`
-}
-
-// counts are how an error with its interval does over tables.
-type counts struct {
+	Risk     float64 `json:"risk"` // mean over tables
 	Bias     float64 `json:"bias"` // relative to the mean risk
 	BiasSE   float64 `json:"bias_se"`
 	Coverage float64 `json:"coverage"`
@@ -218,67 +204,36 @@ type counts struct {
 	Width    float64 `json:"width"` // mean, relative to the mean risk
 }
 
-const riskHead = " | rows | tables | risk | bias | 95% holds | too low | width | plain bias | 95% holds | " +
-	"too low | width | s |"
+const riskHead = " | rows | tables | risk | bias | 95% holds | too low | width | s |"
 
 func (r riskRow) String() string {
-	return fmt.Sprintf("%v %.3g | %v | %v | %.2f |", r.cell, r.Risk, r.counts, r.Plain, r.Seconds)
-}
-
-func (c counts) String() string {
-	return fmt.Sprintf("%+.1f%% ± %.1f | %.3f | %.3f | %.2f", 100*c.Bias, 100*c.BiasSE, c.Coverage, c.Below,
-		c.Width)
+	return fmt.Sprintf("%v %.3g | %+.1f%% ± %.1f | %.3f | %.3f | %.2f | %.2f |", r.cell, r.Risk, 100*r.Bias,
+		100*r.BiasSE, r.Coverage, r.Below, r.Width, r.Seconds)
 }
 
 func riskOf(of cell, all []outcome) riskRow {
-	row := riskRow{cell: of}
+	row, one := riskRow{cell: of}, 1/float64(len(all))
 	for _, r := range all {
-		row.Risk += r.risk / float64(len(all))
+		row.Risk += r.risk * one
 	}
-	row.counts = counted(all, row.Risk, func(r outcome) interval { return r.headline })
-	row.Plain = counted(all, row.Risk, func(r outcome) interval { return r.plain })
-	return row
-}
-
-// summarize prints a table with two columns for each size: the share of intervals that hold the risk, and
-// how far off the error is.
-func (c *coverage) summarize(o *output, rows []riskRow) {
-	fmt.Fprint(o, "\n| model | generator |")
-	for _, n := range c.sizes {
-		fmt.Fprintf(o, " %d rows | off |", n)
-	}
-	fmt.Fprintf(o, "\n|---|---|%s", strings.Repeat("--:|", 2*len(c.sizes)))
-	for i, r := range rows {
-		if i%len(c.sizes) == 0 {
-			fmt.Fprintf(o, "\n| %s | %s |", r.Model, r.Generator)
-		}
-		fmt.Fprintf(o, " %.3f | %+.1f%% |", r.Coverage, 100*r.Bias)
-	}
-	fmt.Fprintln(o)
-}
-
-// counted compares intervals with risks.
-func counted(all []outcome, risk float64, of func(outcome) interval) (c counts) {
 	var off []float64
-	one := 1 / float64(len(all))
 	for _, r := range all {
-		i := of(r)
-		off = append(off, (i.value-r.risk)/risk)
-		c.Width += (i.upper - i.lower) / risk * one
-		if i.lower <= r.risk && r.risk <= i.upper {
-			c.Coverage += one
+		off = append(off, (r.Error-r.risk)/row.Risk)
+		row.Width += (r.ErrorUpper - r.ErrorLower) / row.Risk * one
+		if r.ErrorLower <= r.risk && r.risk <= r.ErrorUpper {
+			row.Coverage += one
 		}
-		if i.upper < r.risk {
-			c.Below += one
+		if r.ErrorUpper < r.risk {
+			row.Below += one
 		}
 	}
 	mean, sd := stat.MeanStdDev(off, nil)
-	c.Bias, c.BiasSE = mean, sd*math.Sqrt(one)
-	return c
+	row.Bias, row.BiasSE = mean, sd*math.Sqrt(one)
+	return row
 }
 
 // pValue is the p-value of cross-validation in ten folds.
-func (c *coverage) pValue(ctx context.Context, _ *sample, spec bootbench.Spec, _ string, number int) float64 {
+func (c *coverage) pValue(ctx context.Context, _ *sample, spec bootbench.Spec, number int) float64 {
 	folds := bootbench.Folds{Folds: 10, Permutations: c.permutations}
 	o := bootbench.Options{Seed: uint64(number)}
 	return steps.Must(bootbench.CrossValidate(ctx, spec, folds, o)).PValue
@@ -311,8 +266,7 @@ func nullOf(of cell, all []float64) nullRow {
 type held struct{ share, width, outside float64 }
 
 // predict asks for 90% intervals of fresh rows, and of rows outside the data: ten times as far from 0.
-func (c *coverage) predict(ctx context.Context, s *sample, spec bootbench.Spec, _ string,
-	number int) (h held) {
+func (c *coverage) predict(ctx context.Context, s *sample, spec bootbench.Spec, number int) (h held) {
 	o := bootbench.Options{Seed: uint64(number), Level: 0.9}
 	widths := func(p *bootbench.Prediction) []float64 {
 		w := slices.Clone(p.Upper)

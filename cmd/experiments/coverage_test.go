@@ -94,15 +94,14 @@ func TestCoverage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short has it")
 	}
-	const tables, least = 50, 0.8
+	const least = 0.8
 	for _, of := range [][2]string{{flagless, "linear"}, {flagless, "coin"}, {given, "blobs"}} {
-		c := coverage{tables: tables, fresh: 1000, seed: 11, resamples: 10, sizes: []int{50},
-			models: of[:1]}
-		var text bytes.Buffer
-		r := over(t.Context(), &c, &output{&text, t.TempDir()}, worldsOf(of[1:]), "coverage", riskHead,
-			(*coverage).judge, riskOf)[0]
-		if r.Tables < tables || r.Coverage < least || r.Width > 2 || math.Abs(r.Bias) > 0.04+4*r.BiasSE {
-			t.Error("\n" + text.String())
+		c := coverage{tables: 50, fresh: 1000, seed: 11, resamples: 10}
+		at := cell{Model: of[0], N: 50}
+		all := tables(t.Context(), &c, worldsOf(of[1:])[0], &at, (*coverage).judge)
+		r := riskOf(at, all)
+		if at.Refused > 0 || r.Coverage < least || r.Width > 2 || math.Abs(r.Bias) > 0.04+4*r.BiasSE {
+			t.Error(of, r)
 		}
 	}
 }
@@ -121,6 +120,9 @@ func TestStudies(t *testing.T) {
 		{[]string{"accuracy", "-data", "crabs", "-resamples", "20"},
 			[]string{"24 of 24 solves converged", "against 20 retrainings"},
 			[]string{"accuracy.csv", "accuracy.svg"}},
+		{[]string{"choice", "-sets", "crabs synthetic:friedman1,n=60", "-rows", "40", "-splits", "1", "-by",
+			"cv,loo"}, []string{"| crabs | 40 | ", " | cv | ", "| friedman1 | 40 | ", " | loo | "},
+			[]string{"choice.csv"}},
 		{[]string{"coverage", "-only", "coin,targets", "-tables", "2", "-sizes", "30"},
 			[]string{"| flagless | coin | 30 | 2 | 0.5 |", "| given | targets | 30 | 2 |"},
 			[]string{"coverage.csv"}},
@@ -176,7 +178,7 @@ func TestRefusals(t *testing.T) {
 		text   string
 	}{
 		{"", 2, "usage"}, {"nosuch", 2, "usage"}, {"paper -figure nosuch", 1, "there are m03-1-left"},
-		{"accuracy -data nosuch", 1, `no set "nosuch"`},
+		{"choice -by nosuch", 1, "there are default, cv"}, {"accuracy -data nosuch", 1, `no set "nosuch"`},
 		{"coverage -only nosuch", 1, "there are linear, "},
 		{"coverage -part nosuch", 1, "there are p-values, predictions, risk"},
 		{"coverage -models nosuch", 1, "there are flagless"},

@@ -28,6 +28,7 @@ type study struct {
 var studies = []study{
 	{"paper", "the figures of Malzahn and Opper 2003 and 2004, recomputed", paperStudy},
 	{"accuracy", "theory against retraining over data sets, losses, kernels and ratios", accuracyStudy},
+	{"choice", "chosen models and a grid search by refitting, on new rows of data sets", choiceStudy},
 	{"coverage", "how often stated intervals hold the truth, over simulated tables", coverageStudy},
 }
 

@@ -15,55 +15,49 @@ import (
 
 // world is a law of tables whose truth is known: what is expected of the target of a row.
 type world struct {
-	name, about string
-	classes     int     // 0: numbers
-	noise       float64 // variance of numbers about their expectation, without the groups' variance
-	effect      float64 // variance of the effect of a group; 0: no groups
-	rows        int     // of a group; 0: four groups of all rows
-	student     float64 // degrees of freedom of the noise; 0: it is Gaussian
-	weight      func(x []float64) float64
-	draw        drawFunc
+	name    string
+	classes int     // 0: numbers
+	noise   float64 // variance of numbers about their expectation, without the groups' variance
+	effect  float64 // variance of the effect of a group; 0: no groups
+	rows    int     // of a group; 0: four groups of all rows
+	student float64 // degrees of freedom of the noise; 0: it is Gaussian
+	weight  func(x []float64) float64
+	draw    drawFunc
 }
+
+// wave is the expectation of the worlds with groups and weights.
+func wave(x []float64) []float64 { return []float64{x[0] + math.Sin(2*x[1])} }
 
 // worlds are the generators of the study of coverage.
 var worlds = []world{
-	{name: "linear", about: "five Gaussian inputs, slopes 1, 1/2, 1/4, 0, 0, noise of variance 1", noise: 1,
+	{name: "linear", noise: 1,
 		draw: rowwise(5, func(x []float64) []float64 { return []float64{x[0] + x[1]/2 + x[2]/4} })},
-	{name: "friedman1", about: "five of ten uniform inputs matter, noise of variance 1", noise: 1,
-		draw: generated("friedman1", nil)},
-	{name: "waves", about: "a new sum of 64 cosines of four inputs in each table, noise of variance 0.1",
-		noise: 0.1, draw: generated("waves", nil)},
-	{name: "heavy", about: "2 sin x1 + x2, noise of Student's t with five degrees of freedom",
-		noise: 5.0 / 3, student: 5,
+	// Five of ten uniform inputs matter, and a new sum of 64 cosines of four inputs in each table.
+	{name: "friedman1", noise: 1, draw: generated("friedman1", nil)},
+	{name: "waves", noise: 0.1, draw: generated("waves", nil)},
+	{name: "heavy", noise: 5.0 / 3, student: 5,
 		draw: rowwise(3, func(x []float64) []float64 { return []float64{2*math.Sin(x[0]) + x[1]} })},
-	{name: "noise", about: "numbers of variance 1 that do not depend on the three inputs", noise: 1,
-		draw: rowwise(3, func([]float64) []float64 { return []float64{0} })},
-	{name: "targets", about: "two targets, x1 + x2 and sin 2 x1 + x3/2, noise of variance 1/2",
-		noise: 0.5, draw: rowwise(4, func(x []float64) []float64 {
-			return []float64{x[0] + x[1], math.Sin(2*x[0]) + x[2]/2}
-		})},
-	{name: "groups", about: "x1 + sin 2 x2, groups of five rows share an effect of variance 1/2",
-		noise: 0.5, effect: 0.5, rows: 5,
-		draw: rowwise(3, func(x []float64) []float64 { return []float64{x[0] + math.Sin(2*x[1])} })},
-	{name: "batches", about: "groups of five rows share an effect, and their inputs are alike: nothing else",
-		noise: 0.5, effect: 0.5, rows: batch, draw: batches},
-	{name: "sites", about: "the same with four groups; in both new rows have new groups",
-		noise: 0.5, effect: 0.5,
-		draw: rowwise(3, func(x []float64) []float64 { return []float64{x[0] + math.Sin(2*x[1])} })},
-	{name: "weights", about: "importance weights exp(0.7 x1), x1 + sin 2 x2, noise of variance 1/2",
-		noise: 0.5, weight: func(x []float64) float64 { return math.Exp(0.7 * x[0]) },
-		draw: rowwise(3, func(x []float64) []float64 { return []float64{x[0] + math.Sin(2*x[1])} })},
-	{name: "blobs", about: "two Gaussian classes in the plane, the best possible error is 15.9%", classes: 2,
+	{name: "noise", noise: 1, draw: rowwise(3, func([]float64) []float64 { return []float64{0} })},
+	{name: "targets", noise: 0.5, draw: rowwise(4, func(x []float64) []float64 {
+		return []float64{x[0] + x[1], math.Sin(2*x[0]) + x[2]/2}
+	})},
+	// Groups of five rows share an effect, in batches their inputs are alike, too, and sites are four groups.
+	// New rows have new groups.
+	{name: "groups", noise: 0.5, effect: 0.5, rows: 5, draw: rowwise(3, wave)},
+	{name: "batches", noise: 0.5, effect: 0.5, rows: batch, draw: batches},
+	{name: "sites", noise: 0.5, effect: 0.5, draw: rowwise(3, wave)},
+	{name: "weights", noise: 0.5, draw: rowwise(3, wave),
+		weight: func(x []float64) float64 { return math.Exp(0.7 * x[0]) }},
+	// Two Gaussian classes in the plane, of which the best possible error is 15.9%; one class around the
+	// other, with a blurred circle between them; three Gaussian classes, their centres 1.5 from the origin.
+	{name: "blobs", classes: 2,
 		draw: generated("blobs", func(x []float64) float64 { return math.Sqrt2 * (x[0] + x[1]) })},
-	{name: "circle", about: "one class around the other in the plane, with a blurred circle between them",
-		classes: 2, draw: rowwise(2, func(x []float64) []float64 {
-			return binary(4 * (x[0]*x[0] + x[1]*x[1] - 1.4))
-		})},
-	{name: "coin", about: "labels that are coins, three inputs", classes: 2,
-		draw: rowwise(3, func([]float64) []float64 { return binary(0) })},
-	{name: "three", about: "three Gaussian classes in the plane, their centres 1.5 from the origin",
-		classes: 3, draw: three},
-	{name: "rare", about: "one label in ten is +1, three inputs", classes: 2,
+	{name: "circle", classes: 2, draw: rowwise(2, func(x []float64) []float64 {
+		return binary(4 * (x[0]*x[0] + x[1]*x[1] - 1.4))
+	})},
+	{name: "coin", classes: 2, draw: rowwise(3, func([]float64) []float64 { return binary(0) })},
+	{name: "three", classes: 3, draw: three},
+	{name: "rare", classes: 2, // one label in ten is +1
 		draw: rowwise(3, func(x []float64) []float64 { return binary(2*x[0] + x[1] - 3.6) })},
 }
 

@@ -85,15 +85,20 @@ func (s Standardizer) Apply(x linalg.Matrix) (linalg.Matrix, error) {
 			len(s.Mean))
 	}
 	z := linalg.NewMatrix(x.Rows, x.Cols)
+	s.To(z, x)
+	return z, nil
+}
+
+// To is Apply into a matrix of the same shape, which may be the same matrix.
+func (s Standardizer) To(z, x linalg.Matrix) {
 	for i := range x.Rows {
 		to := z.Row(i)
 		for j, v := range x.Row(i) {
-			if s.SD[j] > 0 {
+			if to[j] = 0; s.SD[j] > 0 {
 				to[j] = 2 * ((v/2 - s.Mean[j]/2) / s.SD[j]) // halved, the difference cannot overflow
 			}
 		}
 	}
-	return z, nil
 }
 
 // Distinct numbers the distinct inputs by first appearance: site[i] is the input of row i, first[s] the first

@@ -174,8 +174,8 @@ func timesBetter(ctx context.Context, p Problem, one *Result, settings Settings)
 	return sums[0] / sums[1], nil
 }
 
-// errorWithout is the mean error on rows by exact fits without them, over the functions of a model.
-func errorWithout(ctx context.Context, spec model.Spec, test loss.Test, rows []int) (mean float64,
+// errorWithout is the mean error on folds of rows by exact fits without each, over the functions of a model.
+func errorWithout(ctx context.Context, spec model.Spec, test loss.Test, folds ...[]int) (mean float64,
 	err error) {
 	first, err := model.Build(ctx, spec)
 	if err != nil {
@@ -187,9 +187,10 @@ func errorWithout(ctx context.Context, spec model.Spec, test loss.Test, rows []i
 		if err != nil {
 			return err
 		}
-		settings := model.RetrainSettings{Plan: resample.Without{Rows: [][]int{rows}, Y: [][]float64{m.Y}}}
-		settings.Resamples = 1
-		r, err := singly(ctx, m, resample.KFold{Folds: 2, N: m.Set.N()}, test, settings)
+		settings := model.RetrainSettings{Plan: resample.Without{Rows: folds,
+			Y: slices.Repeat([][]float64{m.Y}, len(folds))}}
+		settings.Resamples = len(folds)
+		r, err := singly(ctx, m, resample.KFold{Folds: max(2, len(folds)), N: m.Set.N()}, test, settings)
 		if err == nil {
 			errors[k] = r.Tests[0].Error
 		}

@@ -121,8 +121,8 @@ type Result struct {
 	Failures  int
 	Bounds    []Bound // hyperparameters whose value lies on a bound
 	Cancelled bool    // the search ended early, with ctx
-	// Narrowed is the fraction of the error that exact fits to more examples gained on others by a narrower
-	// kernel; 0: it was not narrowed.
+	// Narrowed is the fraction of the error on more examples that a narrower kernel gains; 0: it was not
+	// narrowed.
 	Narrowed float64
 	// Alternative has one length scale for all features if Spec has one for each, or conversely; nil if it
 	// was not tried. Its error is Times as high.
@@ -131,6 +131,7 @@ type Result struct {
 	Undecided   bool // between the two, see Either
 
 	measure calibration.Measure // by which models were judged
+	spans   []span              // of Over
 }
 
 // Bound says that a hyperparameter lies on a bound of its range, where the best value may be outside.
@@ -145,8 +146,8 @@ var ErrNone = errors.New("no model could be judged")
 // Run chooses. With nothing to choose it is the specification.
 func Run(ctx context.Context, p Problem, settings Settings) (*Result, error) {
 	r, err := choose(ctx, p, settings)
-	if err == nil && !r.Cancelled {
-		narrow(ctx, &p, r)
+	if err == nil && !r.Cancelled && p.complete() == nil {
+		r = reconsider(ctx, &p, r)
 		r.Cancelled = ctx.Err() != nil
 	}
 	return r, err
@@ -172,7 +173,7 @@ func choose(ctx context.Context, p Problem, settings Settings) (*Result, error) 
 		return nil, err
 	}
 	s.noteBounds()
-	s.result.Cancelled = ctx.Err() != nil
+	s.result.spans, s.result.Cancelled = s.spans, ctx.Err() != nil
 	return &s.result, nil
 }
 
@@ -253,8 +254,8 @@ func (r *Result) String() string {
 		text += fmt.Sprintf("; the second best of the grid is %.2g%% worse", 100*r.RunnerUp)
 	}
 	if r.Narrowed > 0 {
-		text += fmt.Sprintf("; exact fits to more rows chose a narrower kernel, which lowers the error on "+
-			"others by %.2g%%", 100*r.Narrowed)
+		text += fmt.Sprintf("; exact fits to more rows chose a narrower kernel, which lowers their error "+
+			"by %.2g%%", 100*r.Narrowed)
 	}
 	if r.Alternative != nil {
 		other := "a length scale for each feature"

@@ -363,7 +363,7 @@ func TestEachFeature(t *testing.T) {
 		if want > 0 {
 			same, each = each, same
 			fresh := load(t, "synthetic:friedman1,n=500,seed=99")
-			if own, other := heldOut(t, r.Spec, fresh), heldOut(t, same.Spec, fresh); own > 0.7*other {
+			if own, other := errorOn(t, r.Spec, fresh), errorOn(t, same.Spec, fresh); own > 0.7*other {
 				t.Errorf("%s: %v, error on new rows %g, with one length scale %g", name,
 					r.Spec.Kernel.LengthScale, own, other)
 			}
@@ -603,40 +603,65 @@ func TestEachPart(t *testing.T) {
 	}
 }
 
-// TestNarrow: a kernel that is too wide for more rows than chose it is narrowed, and errs less on rows that
-// it has not seen; one that is narrow enough is kept, as is the one of labels, and a bound holds.
-func TestNarrow(t *testing.T) {
+// errorOn is the mean square error of a model of numbers, trained on its rows, on new ones.
+func errorOn(t *testing.T, spec model.Spec, fresh *dataset.Set) float64 {
+	t.Helper()
+	m := testutil.Must(model.Build(t.Context(), spec))(t)
+	fit := testutil.Must(m.Fit(t.Context(), 0))(t)
+	f := testutil.Must(testutil.Must(m.Predictor(&fit.Result))(t).Predict(fresh))(t)
+	return math.Pow(floats.Distance(f, fresh.Targets(0), 2), 2) / float64(fresh.N())
+}
+
+// TestReconsider: a kernel that is too wide for more rows than chose it is narrowed, and errs less on rows
+// that it has not seen; one that is narrow enough is kept, as is the one of labels, and a bound holds. Length
+// scales that err less take the place of a single one, unless they are no alternative.
+func TestReconsider(t *testing.T) {
 	all := load(t, "synthetic:waves,n=2000,noise=0.05")
 	var rest []int
 	for i := 1500; i < all.N(); i++ {
 		rest = append(rest, i)
 	}
-	set, fresh := all.Head(1500), all.Subset(rest)
+	fresh := all.Subset(rest)
 	chosen := func(gamma float64) *Result {
-		spec := model.NewSpec(set, loss.Square{Noise: 0.003})
+		spec := model.NewSpec(all.Head(1500), loss.Square{Noise: 0.003})
 		spec.Kernel.Gamma = gamma
-		return &Result{Spec: spec, Over: []model.Hyperparameter{{Name: "gamma", Feature: -1}}}
+		return &Result{Spec: spec, Over: []model.Hyperparameter{{Name: "gamma", Feature: -1}},
+			spans: []span{{from: 0.001, to: 100}}}
+	}
+	again := func(r *Result, scales Scales) *Result {
+		p := Problem{Rows: DefaultRows, Test: loss.SquareTest{}, Scales: scales}
+		return reconsider(t.Context(), &p, r)
 	}
 	for gamma, want := range map[float64]bool{0.004: true, 5: false} {
-		r := chosen(gamma)
-		narrow(t.Context(), &Problem{}, r)
+		r := again(chosen(gamma), AsGiven)
 		if got := r.Narrowed > 0; got != want || got != (r.Spec.Kernel.Gamma > gamma) {
 			t.Errorf("gamma %v becomes %v, gain %v", gamma, r.Spec.Kernel.Gamma, r.Narrowed)
 		}
-		if want && !(heldOut(t, r.Spec, fresh) < heldOut(t, chosen(gamma).Spec, fresh)) {
+		if want && !(errorOn(t, r.Spec, fresh) < errorOn(t, chosen(gamma).Spec, fresh)) {
 			t.Error("the narrower kernel errs more")
 		}
 	}
 	r := chosen(0.004)
-	narrow(t.Context(), &Problem{Over: []Axis{{Name: "gamma", To: 0.007}}}, r)
-	if r.Spec.Kernel.Gamma != 0.004 || r.Narrowed != 0 {
+	r.spans[0].to = 0.007
+	if again(r, AsGiven); r.Spec.Kernel.Gamma != 0.004 || r.Narrowed != 0 {
 		t.Errorf("gamma %v is beyond its bound", r.Spec.Kernel.Gamma)
 	}
 	r = chosen(0.004)
-	r.Spec.Set = load(t, "synthetic:blobs,n=1500")
-	r.Spec.Loss = loss.Hinge{C: 1}
-	if narrow(t.Context(), &Problem{}, r); r.Narrowed != 0 {
+	r.Spec.Set, r.Spec.Loss = load(t, "synthetic:blobs,n=1500"), loss.Hinge{C: 1}
+	if again(r, AsGiven); r.Narrowed != 0 {
 		t.Error("the kernel of labels is narrowed")
+	}
+	for scales, want := range map[Scales]bool{IfBetter: true, Each: false} {
+		r, each := chosen(5), chosen(0)
+		each.Spec.Kernel.LengthScale, r.Alternative = slices.Repeat([]float64{1.5}, 4), each
+		each.Over = testutil.Must(each.Spec.Hyperparameters("length-scale"))(t)
+		each.spans = slices.Repeat(r.spans, 4)
+		got := again(r, scales)
+		_, is := got.Spec.Searched()
+		if (got == each) != want || is != want ||
+			want && (got.Alternative != r || !(got.Times > 1.1) || r.Alternative != nil) {
+			t.Errorf("length scales %v, alternative %v times as high", got.Spec.Kernel.LengthScale, got.Times)
+		}
 	}
 }
 

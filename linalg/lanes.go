@@ -211,9 +211,7 @@ func newGeneral(rows, cols int) blas64.General {
 }
 
 // contiguous is a zero matrix without gaps between its rows.
-func contiguous(rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
-}
+func contiguous(rows, cols int) blas64.General { return blas64.General(NewMatrix(rows, cols)) }
 
 func lowerOf(a blas64.General) blas64.Triangular {
 	return blas64.Triangular{Uplo: gblas.Lower, Diag: gblas.NonUnit, N: a.Rows, Stride: a.Stride,

@@ -49,7 +49,8 @@ func openParquet(f *source, opt Options) (*rows, error) {
 	number := int64(0) // of the last row that was read; the announced number is trusted only so far
 	r := &rows{header: header{unit: "row", refused: map[string]string{}},
 		left: func() float64 { return float64(min(file.NumRows()-number, 3*number)) }}
-	leaves := make([]leaf, len(file.Schema().Columns()))
+	leaves := len(file.Schema().Columns())
+	column, convert := make([]int, leaves), make([]func(v parquet.Value) cell, leaves) // nil: refused
 	for j, node := range nodes {
 		name := strings.TrimSuffix(node.Name(), pandasIndex)
 		r.names = append(r.names, name)
@@ -57,8 +58,8 @@ func openParquet(f *source, opt Options) (*rows, error) {
 			r.refused[name] = "lists or structures"
 			continue
 		}
-		l := leaf{j, cellsOf(node.Type())}
-		if leaves[node.Index()] = l; l.cell == nil {
+		column[node.Index()], convert[node.Index()] = j, cellsOf(node.Type())
+		if convert[node.Index()] == nil {
 			r.refused[name] = "values of type " + node.Type().String()
 		}
 	}
@@ -69,8 +70,8 @@ func openParquet(f *source, opt Options) (*rows, error) {
 			for _, row := range buffer[:n] {
 				clear(cells)
 				for _, v := range row {
-					if to := leaves[v.Column()]; to.cell != nil && !v.IsNull() {
-						cells[to.column] = to.cell(v)
+					if to := convert[v.Column()]; to != nil && !v.IsNull() {
+						cells[column[v.Column()]] = to(v)
 					}
 				}
 				number++
@@ -105,12 +106,6 @@ func checkFooter(f *source) error {
 		return fmt.Errorf("a footer of %d bytes in a file of %d", length, f.size)
 	}
 	return nil
-}
-
-// leaf is a leaf of the schema: the column of its values, and the conversion to cells, nil if there is none.
-type leaf struct {
-	column int
-	cell   func(v parquet.Value) cell
 }
 
 // wholeNumber is a number in two's complement, its highest byte first.

@@ -36,12 +36,13 @@ func (e *engine) Precisions() []float64    { return e.sites.D }
 // Valid reports whether the engine is the newest one on the newest matrix, whose part the servants hold.
 func (e *engine) Valid() bool { return e.k.engine == e && e.k.servants.current == e.k }
 
-func (e *engine) Factorize(d []float64) (err error) {
+// Factorize computes G at d, and makes e the newest engine.
+func (e *engine) Factorize(d []float64) error {
 	if err := core.Check(d, e.k.n); err != nil {
 		return err
 	}
-	e.k.together(order{Op: opFactorize, Numbers: d}, func() { err = e.factorize(d) })
-	return err
+	e.k.engine = e
+	return e.k.together(order{Op: opFactorize, Numbers: d}, nil)
 }
 
 func (e *engine) factorize(d []float64) error {
@@ -124,10 +125,9 @@ func (e *engine) diagonals() {
 
 // FormG turns L^-1 into G without its diagonal.
 func (e *engine) FormG() {
-	if e.expanded {
-		return
+	if !e.expanded {
+		e.k.together(order{Op: opForm}, nil)
 	}
-	e.k.together(order{Op: opForm}, e.formG)
 }
 
 func (e *engine) formG() {
@@ -159,8 +159,7 @@ const stripColumns = 32
 
 // gather copies the listed sites' elements of the rows of x.
 func gather(x blas64.General, sites []int) blas64.General {
-	some := blas64.General{Rows: x.Rows, Cols: len(sites), Stride: len(sites),
-		Data: make([]float64, x.Rows*len(sites))}
+	some := blas64.General(linalg.NewMatrix(x.Rows, len(sites)))
 	for r := range x.Rows {
 		row, to := core.Row(x, r), core.Row(some, r)
 		for p, i := range sites {
@@ -214,7 +213,7 @@ func (e *engine) MulOffDiag(dst, x blas64.General) {
 	for r := range x.Rows {
 		copy(core.Row(e.k.rowsOf(numbers), r), core.Row(x, r))
 	}
-	e.k.together(order{Op: opProduct, Numbers: numbers}, func() { e.product(product, numbers) })
+	e.k.together(order{Op: opProduct, Numbers: numbers}, product)
 	for r := range x.Rows {
 		copy(core.Row(dst, r), core.Row(e.k.rowsOf(product), r))
 	}
@@ -223,7 +222,7 @@ func (e *engine) MulOffDiag(dst, x blas64.General) {
 // MulVecSquaredOffDiag is dst = (G o G) x without the diagonal of G.
 func (e *engine) MulVecSquaredOffDiag(dst, x []float64) {
 	e.mustBeExpanded()
-	e.k.together(order{Op: opSquares, Numbers: x}, func() { e.squares(dst, x) })
+	e.k.together(order{Op: opSquares, Numbers: x}, dst)
 }
 
 func (e *engine) squares(dst, x []float64) {
@@ -251,8 +250,7 @@ func (e *engine) squares(dst, x []float64) {
 
 // Rows computes rows of G as products with rows of I.
 func (e *engine) Rows(dst blas64.General, first int) {
-	unit := blas64.General{Rows: dst.Rows, Cols: dst.Cols, Stride: dst.Cols,
-		Data: make([]float64, dst.Rows*dst.Cols)}
+	unit := blas64.General(linalg.NewMatrix(dst.Rows, dst.Cols))
 	for r := range dst.Rows {
 		core.Row(unit, r)[first+r] = 1
 	}

@@ -64,35 +64,42 @@ func (s *Servants) End() {
 // describes: see Servants.Matrix.
 func Serve(g Grid, source func(text []byte) (linalg.Blocks, error)) {
 	var k *BlockCyclic
-	var e *engine
 	for {
 		var o order
 		if err := gob.NewDecoder(bytes.NewReader(g.Broadcast(nil, 0))).Decode(&o); err != nil {
 			panic(fmt.Errorf("an order from rank 0: %w", err))
 		}
-		// Failures occur on rank 0 too, which handles them.
 		switch o.Op {
 		case opEnd:
 			g.End()
 			return
 		case opMatrix:
-			k, e = nil, nil
+			k = nil
 			made, err := source(o.Text)
 			k, _ = newBlockCyclic(g, made, err, o.Ints[0], int64(o.Ints[1]), int64(o.Ints[2]))
-		case opCheck:
-			k.fill(make([]float64, k.n))
-		case opEngine:
-			e = newEngine(k)
-		case opFactorize:
-			e.factorize(o.Numbers)
-		case opForm:
-			e.formG()
-		case opProduct:
-			e.product(make([]float64, len(o.Numbers)), o.Numbers)
-		case opSquares:
-			e.squares(make([]float64, len(o.Numbers)), o.Numbers)
+		default:
+			k.perform(o, make([]float64, len(o.Numbers))) // failures occur on rank 0 too, which handles them
 		}
 	}
+}
+
+// perform does this rank's part of an order on its matrix or the newest engine. Rank 0 gets a product in dst.
+func (k *BlockCyclic) perform(o order, dst []float64) error {
+	switch o.Op {
+	case opCheck:
+		return k.fill(make([]float64, k.n))
+	case opEngine:
+		k.engine = newEngine(k)
+	case opFactorize:
+		return k.engine.factorize(o.Numbers)
+	case opForm:
+		k.engine.formG()
+	case opProduct:
+		k.engine.product(dst, o.Numbers)
+	case opSquares:
+		k.engine.squares(dst, o.Numbers)
+	}
+	return nil
 }
 
 // ErrServants: there are no servants.
@@ -124,13 +131,13 @@ func (s *Servants) Matrix(source linalg.Blocks, text []byte, block int, besides,
 // part and the engine.
 func (s *Servants) Bytes(n, block int) int64 { return blockCyclicBytes(s.grid, n, block) }
 
-// together sends an order to the servants and runs f, rank 0's part.
-func (k *BlockCyclic) together(o order, f func()) {
+// together sends an order to the servants and performs rank 0's part.
+func (k *BlockCyclic) together(o order, dst []float64) error {
 	k.servants.one.Lock()
 	defer k.servants.one.Unlock()
 	if k.servants.current != k {
 		panic("linalg/scalapack: the matrix has been replaced by another")
 	}
 	k.servants.give(o)
-	f()
+	return k.perform(o, dst)
 }

@@ -368,6 +368,9 @@ func (x *risk) quoteOf(testLoss string, level float64) report.Quote {
 	share := testLoss == (loss.ZeroOne{}).Name()
 	freedom := x.degrees(!share)
 	lower, upper := calibration.ErrorInterval(x.error, x.se, level, freedom)
+	if x.se > x.error && x.plain > 0 { // a choice failed: the model itself need not have
+		lower *= math.Min(1, x.plain/x.error)
+	}
 	if share {
 		rows := calibration.Effective(x.of.set.N(), x.of.set.Weights, nil)
 		lower, upper = calibration.ShareInterval(x.error, x.se, rows, x.units(), level, freedom)

@@ -314,6 +314,10 @@ func TestErrorInterval(t *testing.T) {
 	if _, wide := ErrorInterval(2, 0.5, 0.95, 3); math.Abs(math.Log(wide/2)-3.182446*0.25) > 1e-6 {
 		t.Errorf("by Student's t up to %v", wide)
 	}
+	_, one := ErrorInterval(2, 2, 0.95, 0)
+	if _, more := ErrorInterval(2, 9, 0.95, 0); more != one {
+		t.Errorf("a standard error above the error: up to %v, not %v", more, one)
+	}
 	if lower, upper := ErrorInterval(0, 1, 0.95, 0); lower != -upper {
 		t.Errorf("around 0: %v to %v", lower, upper)
 	}

@@ -127,13 +127,14 @@ func quantile(level, freedom float64) float64 {
 }
 
 // ErrorInterval is the interval of a mean loss e above 0 with standard error se: symmetric on the logarithmic
-// scale, e exp(-+ q se/e), since losses without a bound err by factors.
+// scale, e exp(-+ q se/e), since losses without a bound err by factors. se counts up to e, the standard error
+// of a mean that one unit makes up: the losses of choices that are made again may have a larger one.
 func ErrorInterval(e, se, level, freedom float64) (lower, upper float64) {
 	if !(e > 0) {
 		q := quantile(level, freedom) * se
 		return e - q, e + q
 	}
-	factor := math.Exp(quantile(level, freedom) * se / e)
+	factor := math.Exp(quantile(level, freedom) * math.Min(1, se/e))
 	return e / factor, e * factor
 }
 

@@ -461,9 +461,18 @@ func TestPotrfNamesMinorInAnyLeaf(t *testing.T) {
 							} else {
 								a[(bad-beside)*lda+bad] = v
 							}
-							if minor := b.Potrf(uplo, n, a, lda); minor != bad+1 {
-								t.Errorf("%s, uplo %c, n = %d: %v in row %d, minor %d named",
-									b.Name(), uplo, n, v, bad+1, minor)
+							minors := []int{bad + 1}
+							if s, ok := b.(Single); ok {
+								single := make([]float32, len(a))
+								for k, element := range a {
+									single[k] = float32(element)
+								}
+								minors = append(minors, s.Potrf32(uplo, n, single, lda))
+							}
+							minors = append(minors, b.Potrf(uplo, n, a, lda))
+							if slices.Min(minors) != bad+1 || slices.Max(minors) != bad+1 {
+								t.Errorf("%s, uplo %c, n = %d: %v in row %d, minors %d named",
+									b.Name(), uplo, n, v, bad+1, minors[1:])
 							}
 						}
 					}
@@ -505,7 +514,7 @@ func TestConcurrentFactorisations(t *testing.T) {
 
 // TestSinglePrecision: the kernels in single precision do to a matrix what those
 // in double do, up to rounding of well-conditioned float32, and touch nothing
-// else. What is not positive definite or not invertible they name alike.
+// else.
 func TestSinglePrecision(t *testing.T) {
 	forEach(t, func(t *testing.T, b Backend, uplo blas.Uplo, n, lda int) {
 		s, ok := b.(Single)
@@ -538,19 +547,5 @@ func TestSinglePrecision(t *testing.T) {
 		b.Lauum(uplo, n, double, lda)
 		s.Lauum32(uplo, n, single, lda)
 		same("lauum")
-		for _, bad := range []float32{-1, 0, float32(math.NaN())} {
-			if n < 2 {
-				continue
-			}
-			at := n / 2
-			a := make([]float32, len(single))
-			for i := range n {
-				a[i*lda+i] = 1
-			}
-			a[at*lda+at] = bad
-			if minor := s.Potrf32(uplo, n, a, lda); minor != at+1 {
-				t.Fatalf("pivot %v: minor %d, want %d", bad, minor, at+1)
-			}
-		}
 	})
 }

@@ -59,15 +59,12 @@ func choiceStudy(f *flag.FlagSet) func(context.Context, *output) {
 			}
 			chosen = append(chosen, ways[k])
 		}
-		fmt.Fprintln(o, "| set | rows | grid | search | over the grid | worst | over the best | said | s |\n"+
-			"|---|--:|--:|---|--:|--:|--:|--:|--:|")
 		var rows []choiceRow
 		for _, name := range strings.Fields(*sets) {
 			for _, row := range c.compare(ctx, labelled(name), chosen) {
 				rows = append(rows, row)
-				fmt.Fprintln(o, row)
+				show(o, "choice", rows)
 			}
-			writeCSV(o, "choice.csv", rows)
 		}
 	}
 }
@@ -85,18 +82,13 @@ func labelled(name string) *dataset.Set {
 type choiceRow struct {
 	Set      string  `json:"set"`
 	Rows     int     `json:"rows"`
-	Grid     float64 `json:"grid"` // error of the grid's best cell by cross-validation
 	Search   string  `json:"search"`
+	Grid     float64 `json:"grid"`      // error of the grid's best cell by cross-validation
 	OverGrid float64 `json:"over_grid"` // error over that one, geometric mean
 	Worst    float64 `json:"worst"`     // of these
 	OverBest float64 `json:"over_best"` // over the least error of a cell
 	Said     float64 `json:"said"`      // the objective over the error
 	Seconds  float64 `json:"seconds"`
-}
-
-func (r choiceRow) String() string {
-	return fmt.Sprintf("| %s | %d | %.4g | %s | %.3f | %.2f | %.3f | %.2f | %.2f |", r.Set, r.Rows, r.Grid,
-		r.Search, r.OverGrid, r.Worst, r.OverBest, r.Said, r.Seconds)
 }
 
 // compare judges the searches on new rows, beside the cells of the grid.

@@ -37,11 +37,10 @@ var coverageParts = map[string]struct {
 	worlds []string
 	run    func(*coverage, context.Context, *output, []world)
 }{
-	"risk": {nil, part("coverage", riskHead, (*coverage).judge, riskOf)},
-	"p-values": {[]string{"noise", "batches", "coin"},
-		part("p-values", nullHead, (*coverage).pValue, nullOf)},
+	"risk":     {nil, part("coverage", (*coverage).judge, riskOf)},
+	"p-values": {[]string{"noise", "batches", "coin"}, part("p-values", (*coverage).pValue, nullOf)},
 	"predictions": {[]string{"linear", "friedman1", "waves", "heavy", "groups", "sites", "weights"},
-		part("predictions", predictionHead, (*coverage).predict, predictionsOf)},
+		part("predictions", (*coverage).predict, predictionsOf)},
 }
 
 // coverageStudy counts over many tables.
@@ -123,24 +122,13 @@ type cell struct {
 	Seconds   float64 `json:"seconds"` // of a table
 }
 
-func (c cell) String() string {
-	name := c.Generator
-	if c.Refused > 0 {
-		name += fmt.Sprintf(" (%d refused)", c.Refused)
-	}
-	return fmt.Sprintf("| %s | %s | %d | %d |", c.Model, name, c.N, c.Tables)
-}
-
 // judgement is what a table is asked.
 type judgement[T any] func(c *coverage, ctx context.Context, s *sample, spec bootbench.Spec, number int) T
 
-// part counts in all cells: judge looks at a table, and row summarises the tables of a cell. The rows are
-// printed when they are known, and written to a file.
-func part[T any, R fmt.Stringer](name, head string, judge judgement[T],
+// part counts in all cells: judge looks at a table, and row summarises the tables of a cell.
+func part[T, R any](name string, judge judgement[T],
 	row func(cell, []T) R) func(*coverage, context.Context, *output, []world) {
 	return func(c *coverage, ctx context.Context, o *output, of []world) {
-		columns := strings.Count(head, "|") - 1
-		fmt.Fprintf(o, "| model | generator%s\n|---|---|%s\n", head, strings.Repeat("--:|", columns))
 		var rows []R
 		for _, model := range c.models {
 			for _, w := range of {
@@ -151,8 +139,7 @@ func part[T any, R fmt.Stringer](name, head string, judge judgement[T],
 						return
 					}
 					rows = append(rows, row(at, answered))
-					fmt.Fprintln(o, rows[len(rows)-1])
-					writeCSV(o, name+".csv", rows)
+					show(o, name, rows)
 				}
 			}
 		}
@@ -204,13 +191,6 @@ type riskRow struct {
 	Width    float64 `json:"width"` // mean, relative to the mean risk
 }
 
-const riskHead = " | rows | tables | risk | bias | 95% holds | too low | width | s |"
-
-func (r riskRow) String() string {
-	return fmt.Sprintf("%v %.3g | %+.1f%% ± %.1f | %.3f | %.3f | %.2f | %.2f |", r.cell, r.Risk, 100*r.Bias,
-		100*r.BiasSE, r.Coverage, r.Below, r.Width, r.Seconds)
-}
-
 func riskOf(of cell, all []outcome) riskRow {
 	row, one := riskRow{cell: of}, 1/float64(len(all))
 	for _, r := range all {
@@ -244,12 +224,6 @@ type nullRow struct {
 	cell
 	Small  float64 `json:"small"` // share at most 0.05
 	Median float64 `json:"median"`
-}
-
-const nullHead = " | rows | tables | p at most 0.05 | median | s |"
-
-func (r nullRow) String() string {
-	return fmt.Sprintf("%v %.3f | %.2f | %.2f |", r.cell, r.Small, r.Median, r.Seconds)
 }
 
 func nullOf(of cell, all []float64) nullRow {
@@ -296,13 +270,6 @@ type predictionRow struct {
 	SE       float64 `json:"coverage_se"`
 	Width    float64 `json:"width"`   // median over rows, and over tables
 	Outside  float64 `json:"outside"` // width outside the data over that inside
-}
-
-const predictionHead = " | rows | tables | 90% holds | width | outside, times | s |"
-
-func (r predictionRow) String() string {
-	return fmt.Sprintf("%v %.3f ± %.3f | %.3g | %.2g | %.2f |", r.cell, r.Coverage, r.SE, r.Width, r.Outside,
-		r.Seconds)
 }
 
 func predictionsOf(of cell, all []held) predictionRow {

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"bootbench/cmd/internal/steps"
@@ -87,6 +89,26 @@ func (o *output) file(name string, write func(io.Writer) error) {
 // writeCSV writes structs as lines of a file.
 func writeCSV[R any](o *output, name string, rows []R) {
 	o.file(name, report.TableOf(rows).WriteCSV)
+}
+
+// show prints the last of some structs as a line of a table, after its head if it is the first, and writes
+// all into a file.
+func show[R any](o *output, name string, rows []R) {
+	t := report.TableOf(rows)
+	if len(rows) == 1 {
+		for _, h := range t.Heads {
+			fmt.Fprintf(o, "| %s ", h.Name())
+		}
+		fmt.Fprintf(o, "|\n%s|\n", strings.Repeat("|---", len(t.Heads)))
+	}
+	for _, cell := range t.Rows[len(rows)-1] {
+		if v, err := strconv.ParseFloat(cell, 64); err == nil {
+			cell = strconv.FormatFloat(v, 'g', 4, 64)
+		}
+		fmt.Fprintf(o, "| %s ", cell)
+	}
+	fmt.Fprintln(o, "|")
+	writeCSV(o, name+".csv", rows)
 }
 
 // figures writes figures and their numbers.

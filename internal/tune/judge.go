@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -37,7 +36,7 @@ type judged struct {
 }
 
 // value is the mean over functions of a model, each with a kernel matrix of its own for its solutions. These
-// are the starts of the next model unless a function fails; later ones are then not judged.
+// are the starts of the next model unless a function fails.
 func (j *judge) value(ctx context.Context, spec model.Spec) (mean judged, err error) {
 	first, err := model.Build(ctx, spec)
 	if err != nil {
@@ -124,35 +123,33 @@ func groupsOf(set *dataset.Set) []int {
 	return set.Groups
 }
 
-// folds are the folds for exact fits, and their number: of whole groups if there are any, else within the
-// classes of labels.
-func (j *judge) folds(set *dataset.Set) (scheme resample.Scheme, folds int, err error) {
-	design, folds := resample.Design{N: set.N(), Group: groupsOf(set)}, j.problem.Folds
+// leaveOut makes exact fits of some partitions into folds without each fold: of whole groups if there are
+// any, else within the classes of labels.
+func (j *judge) leaveOut(ctx context.Context, m *model.Model, partitions int) (*model.Retraining, error) {
+	design, folds := resample.Design{N: m.Set.N(), Group: groupsOf(m.Set)}, j.problem.Folds
 	if design.Group != nil {
-		folds = min(folds, 1+slices.Max(set.Groups))
-	} else if !set.AreNumbers() {
-		for _, y := range set.Columns[0].Y {
+		folds = min(folds, 1+slices.Max(design.Group))
+	} else if !m.Set.AreNumbers() {
+		for _, y := range m.Set.Columns[0].Y {
 			design.Stratum = append(design.Stratum, int(math.Max(0, y)))
 		}
 	}
-	if scheme, err = design.Of(resample.KFold{}.Name(), resample.Options{Folds: folds}); err != nil {
-		err = fmt.Errorf("%w: folds: %w", model.ErrInput, err)
+	scheme, err := design.Of(resample.KFold{}.Name(), resample.Options{Folds: folds})
+	if err != nil {
+		return nil, fmt.Errorf("%w: folds: %w", model.ErrInput, err)
 	}
-	return scheme, folds, err
+	settings := model.RetrainSettings{}
+	settings.Resamples = partitions * folds
+	return singly(ctx, m, scheme, j.problem.Test, settings)
 }
 
 // byDecision is the error of the decision between several classes, by exact fits without folds, on the grid
 // alone: it has no gradient. The mean error of each class against the others, which the theory has, is a poor
 // guide to it: of ten classes all models that separate none have a tenth.
 func (j *judge) byDecision(ctx context.Context, m *model.Model) (judged, error) {
-	scheme, folds, err := j.folds(m.Set)
-	if err != nil {
-		return judged{}, err
-	}
-	fields, settings := make([][]float64, len(m.Functions)), model.RetrainSettings{}
-	settings.Resamples = measuredPartitions * folds
+	fields := make([][]float64, len(m.Functions))
 	for k := range fields {
-		r, err := singly(ctx, m.Of(k), scheme, j.problem.Test, settings)
+		r, err := j.leaveOut(ctx, m.Of(k), measuredPartitions)
 		if err != nil {
 			return judged{}, err
 		}
@@ -172,19 +169,15 @@ func (j *judge) byDecision(ctx context.Context, m *model.Model) (judged, error) 
 
 // byFits uses exact fits without folds: for groups and measures there is no theory, and no gradient.
 func (j *judge) byFits(ctx context.Context, m *model.Model) (judged, error) {
-	scheme, folds, err := j.folds(m.Set)
+	measure, partitions := j.problem.measure(), measuredPartitions
+	if measure.IsError() {
+		partitions = 1
+	}
+	r, err := j.leaveOut(ctx, m, partitions)
 	if err != nil {
 		return judged{}, err
 	}
-	settings, measure := model.RetrainSettings{}, j.problem.measure()
-	if settings.Resamples = folds; !measure.IsError() {
-		settings.Resamples *= measuredPartitions
-	}
-	r, err := singly(ctx, m, scheme, j.problem.Test, settings)
-	switch {
-	case err != nil:
-		return judged{}, err
-	case measure.IsError():
+	if measure.IsError() {
 		return judged{value: r.Tests[0].Error}, nil
 	}
 	losses, _ := measure.Losses(r.OutOfBag, m.Y, m.Set.Weights)
@@ -220,28 +213,13 @@ func partOf(ctx context.Context, first *model.Model, k int) (m *model.Model, err
 	return m, nil
 }
 
-// eachPart calls f for all parts, several at the same time, up to the first that fails.
+// eachPart calls f for all parts, several at the same time; the error is the first part's that fails.
 func eachPart(parts int, f func(k int) error) error {
 	if parts == 1 {
 		return f(0)
 	}
-	var failed atomic.Int64 // the first part so far
-	failed.Store(int64(parts))
 	errs := make([]error, parts)
-	blas.SingleThreaded(func() {
-		linalg.Parallel(parts, func(k int) {
-			first := failed.Load()
-			if int64(k) > first {
-				return
-			}
-			if errs[k] = f(k); errs[k] == nil {
-				return
-			}
-			for int64(k) < first && !failed.CompareAndSwap(first, int64(k)) {
-				first = failed.Load()
-			}
-		})
-	})
+	blas.SingleThreaded(func() { linalg.Parallel(parts, func(k int) { errs[k] = f(k) }) })
 	return cmp.Or(errs...)
 }
 

@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -586,20 +585,6 @@ func TestOneGroup(t *testing.T) {
 		math.Abs(gamma/plain.Spec.Kernel.Gamma-1) > 0.02 { // where the search ends depends on rounding
 		t.Errorf("noise %v, gamma %v; without a group and a unit %v, %v", noise, gamma, want,
 			plain.Spec.Kernel.Gamma)
-	}
-}
-
-// TestEachPart: the error is the first part's that fails, and all parts before it are done.
-func TestEachPart(t *testing.T) {
-	var done [40]bool
-	err := eachPart(len(done), func(k int) error {
-		if done[k] = true; k%10 == 7 {
-			return fmt.Errorf("part %d", k)
-		}
-		return nil
-	})
-	if err == nil || err.Error() != "part 7" || slices.Contains(done[:8], false) {
-		t.Errorf("error %v, done %v", err, done)
 	}
 }
 

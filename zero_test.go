@@ -89,7 +89,7 @@ var publicTypes = []any{bootbench.Data{}, bootbench.ReadOptions{}, bootbench.Spe
 	&blas.Crew{}, blas.Fault{}, linalg.PivotError{}, linalg.EntryError{}, &linalg.LowRankSystem{},
 	linalg.RankError{},
 	fits.Decided{}, fits.Expectation{}, fits.Joint{}, fits.Largest(0), fits.Moments{}, fits.Votes{},
-	&fits.UnconvergedError{}, fits.Theory{}, &fits.Controlled{}, fits.Work{}, fits.BlockStats{},
+	&fits.UnconvergedError{}, &fits.Controlled{}, fits.Work{}, fits.BlockStats{},
 	loss.Absolute{}, loss.EpsInsensitive{}, loss.HardMargin{}, loss.Hinge{}, loss.Huber{},
 	loss.LeastAbsolute{},
 	loss.Logistic{}, loss.Logit{}, loss.Moments{}, loss.Prediction{}, loss.Probit{}, loss.SmoothEps{},

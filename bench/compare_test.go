@@ -19,7 +19,6 @@ import (
 	"bootbench/loss"
 	"bootbench/resample"
 	"bootbench/solver"
-	"bootbench/train"
 )
 
 // small is regression that compares in milliseconds.
@@ -241,39 +240,6 @@ func TestRefusals(t *testing.T) {
 	}
 	if rows, err := compare(t.Context(), Settings{}); len(rows) != 0 || err != nil {
 		t.Errorf("nothing to do: %v, %v", rows, err)
-	}
-}
-
-// TestDraws: a timed resample is the same training set in both forms, rows and
-// merged rows, so that both fits are one predictor; and it has the examples'
-// own targets.
-func TestDraws(t *testing.T) {
-	all := testutil.Must(experiments([]Case{{Spec: small(t, "synthetic:grid,n=80,d=2")}},
-		Settings{Scheme: "poisson", Ratios: []float64{1}}))(t)
-	x := all[0]
-	if err := x.build(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	known := map[int][]float64{} // targets of the examples at each site
-	for i, site := range x.model.Site {
-		known[site] = append(known[site], x.model.Y[i])
-	}
-	for b := range 3 {
-		d := x.draw(b)
-		for r, site := range d.rows {
-			if !slices.Contains(known[site], d.targets[r]) {
-				t.Fatalf("no example at site %d has target %v", site, d.targets[r])
-			}
-		}
-		merged := testutil.Must(testutil.Must(x.model.LossTrainers(0))(t).Trainer())(t)
-		f := testutil.Must(merged(train.Set{Y: x.model.Y, Site: x.model.Site, Weight: d.weight}))(t).F
-		g := testutil.Must(naive(x.model.Gram(), 1, d))(t).F
-		for row, site := range d.rows {
-			// The condition of K + 1 is at most 80 (25 + 200), about 2e4.
-			if math.Abs(f[site]-g[row]) > 1e-10*(1+math.Abs(g[row])) {
-				t.Errorf("draw %d, row %d: merged %v, of rows %v", b, row, f[site], g[row])
-			}
-		}
 	}
 }
 

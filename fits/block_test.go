@@ -344,27 +344,19 @@ func TestUndefinedLoss(t *testing.T) {
 	}
 }
 
-// TestRefuses: what cannot be trained on, with the cure.
+// TestRefuses: no loss, settings out of range, and a theory whose G is overwritten.
 func TestRefuses(t *testing.T) {
 	m := build(t, "sonar", loss.Hinge{C: 1}, 0.5, 0)
-	s := solve(t, m, resample.Poisson{Ratio: 1}, 1e-4)
-	engine := testutil.Must(s.Engine())(t)
-	theory := fits.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
-	problem := fits.BlockProblem{Loss: loss.Hinge{C: 1}, N: m.Set.N(), Site: m.Site}
-	short := theory
-	short.Mean = short.Mean[1:]
-	for name, err := range map[string]error{
-		"another model's averages": second(fits.NewBlocks(short, problem, blas64.General{}, nil,
-			fits.BlockSettings{})),
-		"examples": second(fits.NewBlocks(theory, fits.BlockProblem{Loss: loss.Hinge{C: 1}, N: m.Set.N() - 1},
-			blas64.General{}, nil, fits.BlockSettings{})),
-		"a negative tolerance": second(fits.NewBlocks(theory, problem, blas64.General{}, nil,
-			fits.BlockSettings{Tolerance: -1})),
-	} {
-		if err == nil {
+	stale := solve(t, m, law, 1e-4)
+	s := solve(t, m, law, 1e-4)
+	for name, c := range map[string]struct {
+		s   *solver.Solution
+		l   loss.Proximal
+		how fits.BlockSettings
+	}{"no loss": {s, nil, fits.BlockSettings{}}, "another G": {stale, loss.Hinge{C: 1}, fits.BlockSettings{}},
+		"a negative tolerance": {s, loss.Hinge{C: 1}, fits.BlockSettings{Tolerance: -1}}} {
+		if _, err := fits.NewBlocks(c.s, c.l, blas64.General{}, nil, c.how); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 }
-
-func second(_ *fits.Blocks, err error) error { return err }

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"bootbench/linalg"
+	"bootbench/loss"
+	"bootbench/solver"
 	"bootbench/train"
 )
 
@@ -73,19 +75,16 @@ func (t *Blocks) Stats() BlockStats {
 	return BlockStats{int(t.counts.fits.Load()), int(t.counts.iterations.Load()), int(t.counts.left.Load())}
 }
 
-// NewBlocks prepares batch training around a theory. extra, P x M, maps xi to the predictions at P new inputs
-// (linalg: k(x)'(I + diag(d)K)^-1); the zero value means none. newExact makes a trainer for fits that do not
-// converge.
-func NewBlocks(theory Theory, p BlockProblem, extra blas64.General, newExact func() (train.Trainer, error),
-	s BlockSettings) (*Blocks, error) {
-	if theory.Engine == nil || p.Loss == nil {
-		return nil, errors.New("fits: blocks need the engine of a theory, and a loss")
+// NewBlocks prepares batch training with a loss around a theory, whose G must not be overwritten. extra, P x
+// M, maps xi to the predictions at P new inputs (linalg: k(x)'(I + diag(d)K)^-1); the zero value means none.
+// newExact makes a trainer for fits that do not converge.
+func NewBlocks(theory *solver.Solution, l loss.Proximal, extra blas64.General,
+	newExact func() (train.Trainer, error), s BlockSettings) (*Blocks, error) {
+	if l == nil {
+		return nil, errors.New("fits: blocks need a loss")
 	}
 	surrogate, err := newSurrogate(theory)
 	if err != nil {
-		return nil, err
-	}
-	if err := p.Site.Check(p.N, len(surrogate.c)); err != nil {
 		return nil, err
 	}
 	err = errors.Join(train.Default("the tolerance", &s.Tolerance, DefaultBlockTolerance),
@@ -93,9 +92,9 @@ func NewBlocks(theory Theory, p BlockProblem, extra blas64.General, newExact fun
 	if err != nil {
 		return nil, err
 	}
-	t := &Blocks{surrogate: surrogate, examples: newExamples(p, len(surrogate.c)), settings: s, extra: extra,
-		newExact: newExact}
-	_, dense := theory.Engine.(linalg.Dense)
+	t := &Blocks{surrogate: surrogate, examples: newExamples(l, theory.Problem.Site, theory.Sites()),
+		settings: s, extra: extra, newExact: newExact}
+	_, dense := surrogate.engine.(linalg.Dense)
 	t.wide = !s.Single && Wide(t.Sites(), dense)
 	if t.settings.Tolerance < singleTolerance || !surrogate.suitsSingle() {
 		t.NewBlock = newBlocks[float64](t)

@@ -21,10 +21,7 @@ type Decision interface {
 // Largest is the decision by one function for each class, against the others: its field is the class's score.
 type Largest int
 
-// Classes implements Decision.
-func (d Largest) Classes() int { return int(d) }
-
-// Scores implements Decision.
+func (d Largest) Classes() int            { return int(d) }
 func (d Largest) Scores(dst, f []float64) { copy(dst, f) }
 
 // Votes is the decision by one function for each pair of classes (PairsOf) in this order: a field above 0

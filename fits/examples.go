@@ -5,16 +5,10 @@ import (
 	"bootbench/train"
 )
 
-// BlockProblem is the training data: N examples on M sites.
-type BlockProblem struct {
-	Loss loss.Proximal
-	N    int
-	Site train.Sites // of each example; nil: example i is on site i
-}
-
 // examples are the examples by their sites.
 type examples struct {
-	BlockProblem
+	loss   loss.Proximal
+	site   train.Sites // of each example
 	sites  int
 	shared [][]int // the examples of each site with several
 }
@@ -32,9 +26,9 @@ type mixedSite struct {
 	y, weight []float64
 }
 
-func newExamples(p BlockProblem, sites int) *examples {
-	e, of := &examples{BlockProblem: p, sites: sites}, make([][]int, sites)
-	for i, site := range p.Site {
+func newExamples(l loss.Proximal, site train.Sites, sites int) *examples {
+	e, of := &examples{loss: l, site: site, sites: sites}, make([][]int, sites)
+	for i, site := range site {
 		of[site] = append(of[site], i)
 	}
 	for _, members := range of {
@@ -47,7 +41,7 @@ func newExamples(p BlockProblem, sites int) *examples {
 
 // gather sums the examples of a fit by site.
 func (e *examples) gather(s *sites, f *Fit) {
-	if e.Site == nil {
+	if e.site == nil {
 		s.weight, s.target = f.Weight, f.Target
 		return
 	}
@@ -56,14 +50,14 @@ func (e *examples) gather(s *sites, f *Fit) {
 	}
 	clear(s.weight)
 	for i, w := range f.Weight {
-		site := e.Site[i]
+		site := e.site[i]
 		if s.weight[site] += w; w > 0 || s.weight[site] == 0 {
 			s.target[site] = f.Target[i]
 		}
 	}
 	s.mixed = s.mixed[:0]
 	for _, members := range e.shared {
-		m := mixedSite{site: e.Site[members[0]]}
+		m := mixedSite{site: e.site[members[0]]}
 		differ := false
 		for _, i := range members {
 			if f.Weight[i] > 0 {
@@ -79,8 +73,8 @@ func (e *examples) gather(s *sites, f *Fit) {
 
 // relax is f_i = f_{s_i}(h_i) at all sites (T3).
 func (e *examples) relax(f, c, h []float64, s *sites) {
-	loss.ProxEach(e.Loss, f, c, h, s.target, s.weight)
+	loss.ProxEach(e.loss, f, c, h, s.target, s.weight)
 	for _, m := range s.mixed {
-		f[m.site], _ = e.Loss.Prox(c[m.site], h[m.site], m.y, m.weight)
+		f[m.site], _ = e.loss.Prox(c[m.site], h[m.site], m.y, m.weight)
 	}
 }

@@ -54,19 +54,6 @@ func TestLeaveOneOut(t *testing.T) {
 		t.Errorf("error %v +- %v, want %v and no standard error from one partition; warnings %q",
 			r.Tests[0].Error, r.Tests[0].SE, want, r.Warnings)
 	}
-	// Two partitions of single examples are the same: no Monte-Carlo error.
-	twice := run(t, p, process{kernel: k, noise: noise}.trainers(p), fits.Settings{Resamples: 2 * n,
-		Tests: bothTests})
-	for i := range y {
-		if !near(twice.Variance[i], r.Variance[i], 1e-12) || !near(twice.MeanSE[i], 0, 1e-12) ||
-			!near(twice.VarianceSE[i], 0, 1e-12) {
-			t.Errorf("site %d: variance %v +- %v of mean +- %v, not %v", i, twice.Variance[i],
-				twice.VarianceSE[i], twice.MeanSE[i], r.Variance[i])
-		}
-	}
-	if !near(twice.Tests[0].SE, 0, 1e-12) {
-		t.Errorf("leave-one-out has standard error %v", twice.Tests[0].SE)
-	}
 	part := run(t, p, constant(shrunkMean{}), fits.Settings{Resamples: n + 1})
 	if len(part.Warnings) != 1 || !strings.Contains(part.Warnings[0], "partitions into 7 folds") {
 		t.Errorf("a partition in part: warnings %q", part.Warnings)

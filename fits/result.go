@@ -143,8 +143,6 @@ type UnconvergedError struct {
 }
 
 func (e *UnconvergedError) Error() string { return e.Err.Error() }
-
-// Unwrap is Err.
 func (e *UnconvergedError) Unwrap() error { return e.Err }
 
 // FitError reports a resample whose training failed. As the error of a run it is the first one, in the order
@@ -157,6 +155,4 @@ type FitError struct {
 }
 
 func (e *FitError) Error() string { return fmt.Sprintf("resample %d: %v", e.Resample, e.Err) }
-
-// Unwrap is the trainer's error.
 func (e *FitError) Unwrap() error { return e.Err }

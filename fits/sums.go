@@ -61,23 +61,18 @@ type Moments struct {
 	sums      []float64
 }
 
-// Count is the number of fits.
-func (m Moments) Count() float64 { return m.sums[0] }
-
-// Sum is the sum of variable i.
-func (m Moments) Sum(i int) float64 { return m.sums[1+i] }
-
-// Mean is the mean of variable i, NaN without fits.
-func (m Moments) Mean(i int) float64 { return m.Sum(i) / m.Count() }
+// Count is the number of fits; Sum and Mean (NaN without fits) are of variable i, and Central is the sum of
+// the products of i and j about their means.
+func (m Moments) Count() float64           { return m.sums[0] }
+func (m Moments) Sum(i int) float64        { return m.sums[1+i] }
+func (m Moments) Mean(i int) float64       { return m.Sum(i) / m.Count() }
+func (m Moments) Central(i, j int) float64 { return m.Product(i, j) - m.Sum(i)*m.Mean(j) }
 
 // Product is the sum of the products of variables i and j.
 func (m Moments) Product(i, j int) float64 {
 	i, j = min(i, j), max(i, j)
 	return m.sums[1+m.variables+i*m.variables-i*(i-1)/2+j-i]
 }
-
-// Central is the sum of the products of i and j about their means.
-func (m Moments) Central(i, j int) float64 { return m.Product(i, j) - m.Sum(i)*m.Mean(j) }
 
 // Less are the sums of m minus a part's.
 func (m Moments) Less(part Moments) Moments {

@@ -8,24 +8,14 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/linalg"
-	"bootbench/loss"
+	"bootbench/solver"
 )
 
-// Theory is the part of a solution that batch training uses: G and averages over the M sites. The solution
-// need not have converged: a residual of 1e-2 suffices.
-type Theory struct {
-	Engine   linalg.Engine // at d, with all of G
-	SiteMean []float64     // g = E xi
-	Mean     []float64     // m = G g, mean over resamples of the predictor
-	Var      []float64     // V >= 0, its variance
-	Cavity   []loss.Cavity // c = b/chi > 0 and m_c; V_c is not used
-	Kernel   *linalg.Sym   // K if dense and without a bias, else nil
-}
-
-// surrogate holds the constants of the iteration (T13), over the sites.
+// surrogate holds the constants of the iteration (T13), over the sites, from a solution that need not have
+// converged: a residual of 1e-2 suffices.
 type surrogate struct {
 	engine    linalg.Engine
-	kernel    *linalg.Sym
+	kernel    *linalg.Sym // K if it is dense and without a bias, else nil
 	mean, g   []float64
 	c, cavity []float64 // c, m_c
 	d, chi    []float64
@@ -63,15 +53,16 @@ const leastDeviation = 1e-4
 // tiny replaces the deviation of a predictor that is 0 in every resample.
 const tiny = 1e-150
 
-func newSurrogate(t Theory) (s *surrogate, err error) {
-	n := len(t.Engine.Precisions())
-	if len(t.SiteMean) != n || len(t.Mean) != n || len(t.Var) != n || len(t.Cavity) != n {
-		return nil, fmt.Errorf("the theory's averages over %d, %d, %d and %d sites do not fit G of order %d",
-			len(t.SiteMean), len(t.Mean), len(t.Var), len(t.Cavity), n)
+func newSurrogate(t *solver.Solution) (s *surrogate, err error) {
+	engine, err := t.Engine()
+	if err != nil {
+		return nil, err
 	}
-	chi, b := t.Engine.Diag()
-	s = &surrogate{engine: t.Engine, kernel: t.Kernel, mean: t.Mean, g: t.SiteMean,
-		d: slices.Clone(t.Engine.Precisions()), chi: slices.Clone(chi)}
+	n := t.Sites()
+	kernel, _ := t.Problem.Gram.(*linalg.Sym)
+	chi, b := engine.Diag()
+	s = &surrogate{engine: engine, kernel: kernel, mean: t.Mean, g: t.SiteMean,
+		d: slices.Clone(engine.Precisions()), chi: slices.Clone(chi)}
 	for _, v := range []*[]float64{&s.c, &s.cavity, &s.inverseB, &s.deviation, &s.unitOverB} {
 		*v = make([]float64, n)
 	}

@@ -31,11 +31,9 @@ func (d *Distribution) add(weight, mean, sd float64, f fieldMap) {
 	d.parts = append(d.parts, mappedNormal{weight, mean, sd, f})
 }
 
-// Mean computes the expectation.
+// Mean and Var compute the expectation, and the variance about it.
 func (d Distribution) Mean() float64 { return d.expect(Prediction{}, 0) }
-
-// Var computes the variance, about the mean.
-func (d Distribution) Var() float64 { return d.expect(SquareTest{}, d.Mean()) }
+func (d Distribution) Var() float64  { return d.expect(SquareTest{}, d.Mean()) }
 
 // below computes P(X < x), P(X <= x) and the density at x of the continuous part.
 func (d Distribution) below(x float64) (less, atMost, density float64) {

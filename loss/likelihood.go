@@ -47,7 +47,6 @@ func (Probit) Value(f, y float64) float64 { return -normal.LogCDF(y * f) }
 func (Probit) curvature() float64         { return 1 }
 func (Probit) check() error               { return nil }
 
-// TiltedMoments are by quadrature.
 func (l Probit) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
 	return tiltConcave(l, c, h, y, k)
 }
@@ -63,7 +62,6 @@ func (Probit) derivatives(f, y float64) (first, second float64) {
 	return -y * r, second
 }
 
-// Site takes labels -1 or +1.
 func (l Probit) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return likelihoodSite(l, y, law)
 }
@@ -76,7 +74,6 @@ func (Logit) Value(f, y float64) float64 { return softplus(-y * f) }
 func (Logit) curvature() float64         { return 0.25 }
 func (Logit) check() error               { return nil }
 
-// TiltedMoments are by quadrature.
 func (l Logit) TiltedMoments(c, h float64, y, k []float64) (logZ, mean, variance float64) {
 	return tiltConcave(l, c, h, y, k)
 }
@@ -85,7 +82,6 @@ func (Logit) derivatives(f, y float64) (first, second float64) {
 	return Logistic{C: 1}.derivatives(f, y)
 }
 
-// Site takes labels -1 or +1.
 func (l Logit) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return likelihoodSite(l, y, law)
 }

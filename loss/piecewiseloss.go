@@ -16,7 +16,8 @@ type piecewiseLoss interface {
 	example(y float64) Piecewise
 }
 
-// siteOf is the site of a piecewise loss, or the error of its loss or targets.
+// siteOf is the site of a piecewise loss: of labels -1 and +1, or of finite targets, at most 200 different
+// ones, or the error of its loss or targets.
 func siteOf(l piecewiseLoss, y []float64, law resample.CountDistribution,
 	check func(name string, y []float64) error) (Site, error) {
 	if err := cmp.Or(l.check(), check(l.Name(), y)); err != nil {
@@ -90,12 +91,10 @@ func (l Hinge) Value(f, y float64) float64  { return l.C * l.ClassWeight(y) * ma
 func (l Hinge) check() error                { return l.checkCosts(l.C) }
 func (l Hinge) example(y float64) Piecewise { return marginLoss(y, l.C*l.ClassWeight(y), 0) }
 
-// Prox is the proximal map (T3) and its slope, 0 or 1.
 func (l Hinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return prox(l.example, c, h, y, k)
 }
 
-// Site takes labels -1 or +1.
 func (l Hinge) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return siteOf(l, y, law, checkLabels)
 }
@@ -111,18 +110,15 @@ func (SquaredHinge) Name() string                  { return "hinge2" }
 func (l SquaredHinge) check() error                { return l.checkCosts(l.C) }
 func (l SquaredHinge) example(y float64) Piecewise { return marginLoss(y, 0, 2*l.C*l.ClassWeight(y)) }
 
-// Value is C max(0, 1 - y f)^2.
 func (l SquaredHinge) Value(f, y float64) float64 {
 	slack := math.Max(0, 1-y*f)
 	return l.C * l.ClassWeight(y) * slack * slack
 }
 
-// Prox is the proximal map (T3) and its slope.
 func (l SquaredHinge) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return prox(l.example, c, h, y, k)
 }
 
-// Site takes labels -1 or +1.
 func (l SquaredHinge) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return siteOf(l, y, law, checkLabels)
 }
@@ -158,12 +154,10 @@ func (l EpsInsensitive) check() error {
 	return checkPositive("C", l.C)
 }
 
-// Prox is the proximal map (T3) and its slope, 0 or 1.
 func (l EpsInsensitive) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return prox(l.example, c, h, y, k)
 }
 
-// Site takes finite targets, at most 200 different ones.
 func (l EpsInsensitive) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return siteOf(l, y, law, checkTargets)
 }
@@ -178,12 +172,10 @@ func (l LeastAbsolute) Value(f, y float64) float64  { return l.C * math.Abs(f-y)
 func (l LeastAbsolute) check() error                { return checkPositive("C", l.C) }
 func (l LeastAbsolute) example(y float64) Piecewise { return tubeLoss(y, 0, l.C, 0) }
 
-// Prox is the proximal map (T3) and its slope, 0 or 1.
 func (l LeastAbsolute) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return prox(l.example, c, h, y, k)
 }
 
-// Site takes finite targets, at most 200 different ones.
 func (l LeastAbsolute) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return siteOf(l, y, law, checkTargets)
 }
@@ -204,7 +196,6 @@ func (l Huber) check() error {
 	return cmp.Or(checkPositive("C", l.C), checkPositive("epsilon", l.Epsilon))
 }
 
-// Value is C times Huber's loss.
 func (l Huber) Value(f, y float64) float64 {
 	r := math.Abs(f - y)
 	if r <= l.Epsilon {
@@ -213,12 +204,10 @@ func (l Huber) Value(f, y float64) float64 {
 	return l.C * l.Epsilon * (r - 0.5*l.Epsilon)
 }
 
-// Prox is the proximal map (T3) and its slope.
 func (l Huber) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return prox(l.example, c, h, y, k)
 }
 
-// Site takes finite targets, at most 200 different ones.
 func (l Huber) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	return siteOf(l, y, law, checkTargets)
 }
@@ -269,7 +258,6 @@ func (l fromPiecewise) Value(f, y float64) float64 {
 	return p.valueAt(f)
 }
 
-// Prox is the proximal map (T3) and its slope.
 func (l fromPiecewise) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return prox(l.example, c, h, y, k)
 }

@@ -137,16 +137,12 @@ type mapSlope struct{ keep, pull float64 }
 func (s *segmentIntegrator) response(l *Piecewise, reach float64) response {
 	var a accumulator
 	s.far, s.near = false, false
-	var from normal.Tail // start of the segment
+	from, end := normal.TailAt(math.Inf(-1)), normal.TailAt(math.Inf(1)) // from: start of the segment
 	flat, slope := mapSlope{0, 1}, mapSlopeOf(l.Curvatures[0], s.C)
 	for j, kink := range l.Breakpoints {
 		below, above := l.slopeAt(j, kink), l.Slopes[j+1]
 		to, next := s.see(j, kink, below, reach), mapSlopeOf(l.Curvatures[j+1], s.C)
-		if j == 0 {
-			a.begin(&to, slope)
-		} else {
-			a.extend(&from, &to, slope)
-		}
+		a.extend(&from, &to, slope)
 		if from = to; above > below {
 			from = s.see(j, kink, above, reach)
 			a.addKink(&to, slope, flat)
@@ -156,7 +152,7 @@ func (s *segmentIntegrator) response(l *Piecewise, reach float64) response {
 		a.addKink(&from, slope, next)
 		slope = next
 	}
-	a.end(&from, slope)
+	a.extend(&from, &end, slope)
 	a.base, _ = l.prox(s.C, s.Mean)
 	a.shift *= s.sd
 	a.variance *= s.Var
@@ -253,26 +249,7 @@ type accumulator struct {
 	rise float64 // the integral of f' Phi up to here
 }
 
-// begin adds the first interval, up to a kink.
-func (a *accumulator) begin(to *normal.Tail, slope mapSlope) {
-	mass := to.Below()
-	a.pull, a.keep = slope.pull*mass, slope.keep*mass
-	a.variance = slope.keep * slope.keep * to.VarBelow()
-	a.rise = slope.keep * to.Shortfall()
-}
-
-// end adds the last interval, from a kink.
-func (a *accumulator) end(from *normal.Tail, slope mapSlope) {
-	mass := from.Above()
-	a.pull += slope.pull * mass
-	a.keep += slope.keep * mass
-	a.variance += slope.keep * slope.keep * from.VarAbove()
-	if above := from.Excess(); a.rise > 0 && above > 0 { // avoids 0 times infinity
-		a.variance += 2 * a.rise * slope.keep * above
-	}
-}
-
-// extend adds the interval between two kinks.
+// extend adds the interval between two points, kinks or infinite.
 func (a *accumulator) extend(from, to *normal.Tail, slope mapSlope) {
 	if !(from.Z < to.Z) {
 		return

@@ -37,7 +37,6 @@ func (l fromSmooth) Prox(c, h float64, y, k []float64) (f, slope float64) {
 	return derivatives(l.Derivatives).proxSlope(c, h, y, k)
 }
 
-// Site takes finite targets.
 func (l fromSmooth) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := checkTargets(l.Name(), y); err != nil {
 		return nil, err
@@ -111,7 +110,6 @@ type Logistic struct {
 func (Logistic) Name() string   { return "logistic" }
 func (l Logistic) check() error { return l.checkCosts(l.C) }
 
-// Value is C log(1 + exp(-y f)).
 func (l Logistic) Value(f, y float64) float64 { return l.C * l.ClassWeight(y) * softplus(-y*f) }
 
 // softplus is log(1 + exp(x)).
@@ -138,7 +136,6 @@ func (l Logistic) derivatives(f, y float64) (first, second float64) {
 	return -c * y * wrong, c * wrong * (1 - wrong)
 }
 
-// Site takes labels -1 or +1.
 func (l Logistic) Site(y []float64, law resample.CountDistribution) (Site, error) {
 	if err := cmp.Or(l.check(), checkLabels(l.Name(), y)); err != nil {
 		return nil, err

@@ -57,11 +57,9 @@ func (a *anderson) step(x, fx []float64) {
 	}
 }
 
-// slot is the index of the differences of k points ago.
+// slot is the index of the differences of k points ago, and stored is the number of differences.
 func (a *anderson) slot(k int) int { return (a.count - 2 - k) % len(a.dX) }
-
-// stored is the number of differences.
-func (a *anderson) stored() int { return max(0, min(a.count-1, len(a.dX))) }
+func (a *anderson) stored() int    { return max(0, min(a.count-1, len(a.dX))) }
 
 // push stores the differences to the last point.
 func (a *anderson) push(x, fx []float64) {

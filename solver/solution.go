@@ -60,10 +60,8 @@ func (s *Solution) Distribution(site int) loss.Distribution {
 	return s.sites[site].Distribution(s.Cavity[site])
 }
 
-// Sites is the number of sites M.
-func (s *Solution) Sites() int { return len(s.sites) }
-
-// SiteOf is the site of an example.
+// Sites is the number of sites M, and SiteOf the site of an example.
+func (s *Solution) Sites() int             { return len(s.sites) }
 func (s *Solution) SiteOf(example int) int { return s.Problem.Site.At(example) }
 
 // PerExample spreads a vector over sites onto all examples.

@@ -37,8 +37,7 @@ var statuses = [...]struct {
 	Cancelled: {"cancelled", context.Canceled},
 }
 
-// String is the status in lower case.
+// String is the status in lower case; Err is nil for Converged, and otherwise the same error for every
+// training.
 func (s Status) String() string { return statuses[s].name }
-
-// Err is nil for Converged, and otherwise the same error for every training of that status.
-func (s Status) Err() error { return statuses[s].err }
+func (s Status) Err() error     { return statuses[s].err }

@@ -17,8 +17,7 @@ import (
 //
 //	svm-train -s 0 -t 2 -g WIDTH/d -c C -e 0.001 -v N
 //
-// on the z-scored set. scripts/libsvm.sh makes them anew. wisconsin has repeated
-// inputs, each an example of its own.
+// on the z-scored set. wisconsin has repeated inputs, each an example of its own.
 type cell struct {
 	data   string
 	width  float64

@@ -22,11 +22,9 @@ type Problem struct {
 	Classes loss.ClassWeights
 }
 
-// weight is the weight of an example.
+// weight is the weight of an example, and box is its box.
 func (p *Problem) weight(i int) float64 { return calibration.WeightOf(p.Weight, i) }
-
-// box is the box of an example.
-func (p *Problem) box(i int) float64 { return svm.Box(p.C, p.weight(i), p.Y[i], p.Classes) }
+func (p *Problem) box(i int) float64    { return svm.Box(p.C, p.weight(i), p.Y[i], p.Classes) }
 
 // Method is a method for the leave-one-out error.
 type Method string

@@ -237,13 +237,8 @@ func NewBatch(ctx context.Context, m *Model, s *solver.Solution, settings Retrai
 	if err != nil {
 		return nil, responses, err
 	}
-	theory := fits.Theory{Engine: engine, SiteMean: s.SiteMean, Mean: s.Mean, Var: s.Var, Cavity: s.Cavity}
-	if m.Gram() != nil && !m.Bias {
-		theory.Kernel = m.Gram()
-	}
 	responses = linalg.Responses(engine, settings.Cross)
-	t, err = fits.NewBlocks(theory, fits.BlockProblem{Loss: l, N: m.Set.N(), Site: m.Site}, responses,
-		exactTrainer(ctx, m, settings.Cross), settings.Batch)
+	t, err = fits.NewBlocks(s, l, responses, exactTrainer(ctx, m, settings.Cross), settings.Batch)
 	return t, responses, err
 }
 

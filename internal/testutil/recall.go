@@ -5,11 +5,6 @@ import "time"
 // Recall is a memory of fits (fits.Memory) that only recalls.
 type Recall func(r int, f []float64) (known bool, err error)
 
-// Recall calls the function.
 func (recall Recall) Recall(r int, f []float64) (known bool, err error) { return recall(r, f) }
-
-// Remember does nothing.
-func (Recall) Remember(int, []float64, error) {}
-
-// Close does nothing.
-func (Recall) Close(bool) (time.Duration, error) { return 0, nil }
+func (Recall) Remember(int, []float64, error)                           {}
+func (Recall) Close(bool) (time.Duration, error)                        { return 0, nil }

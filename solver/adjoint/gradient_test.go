@@ -164,29 +164,28 @@ func TestGradientRefusals(t *testing.T) {
 	p, _ := c.problem(t, 0, 0)
 	smooth := adjoint.Objective{Test: loss.SquareTest{}}
 	plain := mustConverge(t, p, solver.Settings{})
-	if _, err := adjoint.Differentiate(t.Context(), plain, adjoint.Objective{Criterion: adjoint.Err632Plus,
-		Test: loss.Absolute{}}, nil); !errors.Is(err, solver.ErrProblem) {
-		t.Errorf(".632+ of the absolute error: %v", err)
-	}
+	other := mustConverge(t, p, solver.Settings{Method: solver.Variational}) // overwrites plain
+	second := mustConverge(t, p, solver.Settings{})
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := adjoint.Differentiate(cancelled, plain, smooth, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	path := func(v float64) (loss.Loss, error) { return loss.Square{Noise: v}, nil }
-	if _, err := adjoint.Differentiate(t.Context(), plain, smooth,
-		[]adjoint.Path{path}); !errors.Is(err, solver.ErrProblem) {
-		t.Errorf("a loss that is none: %v", err)
-	}
-	mustConverge(t, p, solver.Settings{})
-	_, err := adjoint.Differentiate(t.Context(), plain, smooth, nil)
-	if !errors.Is(err, solver.ErrOverwritten) {
-		t.Errorf("overwritten: %v", err)
-	}
-	if _, err := adjoint.Differentiate(t.Context(),
-		mustConverge(t, p, solver.Settings{Method: solver.Variational}), smooth, nil); !errors.Is(err,
-		solver.ErrProblem) {
-		t.Errorf("another method: %v", err)
+	none := func(v float64) (loss.Loss, error) { return loss.Square{Noise: v}, nil }
+	for what, c := range map[string]struct {
+		ctx       context.Context
+		solution  *solver.Solution
+		objective adjoint.Objective
+		paths     []adjoint.Path
+		want      error
+	}{
+		".632+ of the absolute error": {t.Context(), second, adjoint.Objective{Criterion: adjoint.Err632Plus,
+			Test: loss.Absolute{}}, nil, solver.ErrProblem},
+		"cancelled":           {cancelled, second, smooth, nil, context.Canceled},
+		"a loss that is none": {t.Context(), second, smooth, []adjoint.Path{none}, solver.ErrProblem},
+		"overwritten":         {t.Context(), plain, smooth, nil, solver.ErrOverwritten},
+		"another method":      {t.Context(), other, smooth, nil, solver.ErrProblem},
+	} {
+		if _, err := adjoint.Differentiate(c.ctx, c.solution, c.objective, c.paths); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 

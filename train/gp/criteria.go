@@ -55,9 +55,7 @@ func newPosterior(k *linalg.Sym, noise float64, site train.Sites, y []float64) (
 
 // mul is dst = P x.
 func (q *posterior) mul(dst, x []float64) {
-	n := len(x)
-	blas64.Gemv(gonum.NoTrans, 1, q.p, blas64.Vector{N: n, Inc: 1, Data: x}, 0,
-		blas64.Vector{N: n, Inc: 1, Data: dst})
+	blas64.Gemv(gonum.NoTrans, 1, q.p, vector(x), 0, vector(dst))
 }
 
 // own is P_ii.

@@ -35,13 +35,9 @@ func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, n)
 	}
-	var all rows
-	for i, w := range weights {
-		all.add(i, noise/w, 0)
-	}
-	l, v := &system{kernel: k}, &Inverse{weight: weights, ridge: all.ridge}
-	l.gather(all.site, n)
-	if err := l.factorise(all.site, all.ridge); err != nil {
+	l, v := &system{kernel: k}, &Inverse{weight: weights, ridge: ridges(noise, weights)}
+	l.gather(upTo(n), n)
+	if err := l.factorise(nil, v.ridge); err != nil {
 		return nil, err
 	}
 	for i := range n {
@@ -53,8 +49,7 @@ func NewInverse(k *linalg.Sym, noise float64, weights []float64, biased bool) (*
 		for i := range n {
 			p1[i] = floats.Sum(v.p.Data[i*v.p.Stride:][:n])
 		}
-		x := blas64.Vector{N: n, Inc: 1, Data: p1}
-		blas64.Ger(-1/floats.Sum(p1), x, x, v.p)
+		blas64.Ger(-1/floats.Sum(p1), vector(p1), vector(p1), v.p)
 	}
 	return v, nil
 }

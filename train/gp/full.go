@@ -3,6 +3,7 @@ package gp
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	gonum "gonum.org/v1/gonum/blas"
@@ -34,23 +35,19 @@ func FitFull(k *linalg.Sym, noise float64, biased bool, weight []float64,
 	defer release()
 	k.Claim()
 	workspace.TransposeUpper(k.Scratch(), k.Raw())
-	var r rows
-	for i, w := range weight {
-		r.add(i, noise/w, 0)
-	}
-	scratch := k.Scratch()
+	scratch, ridge := k.Scratch(), ridges(noise, weight)
 	s := system{kernel: k, uplo: gonum.Lower, n: k.N(), stride: scratch.Stride, a: scratch.Data}
-	if err := s.factorise(r.site, r.ridge); err != nil {
+	if err := s.factorise(nil, ridge); err != nil {
 		return nil, err
 	}
 	fits := make([][]float64, len(targets))
 	for t, target := range targets {
 		f := slices.Clone(target)
-		if _, err := s.solveAgain(f, r.site, biased); err != nil {
+		if _, err := s.solve(f, nil, biased); err != nil {
 			return nil, err
 		}
 		for i, alpha := range f {
-			f[i] = target[i] - r.ridge[i]*alpha
+			f[i] = target[i] - ridge[i]*alpha
 		}
 		fits[t] = f
 	}
@@ -67,32 +64,55 @@ func FitByEngine(k linalg.Kernel, noise float64, weight, target []float64) (fit,
 	if err := checkFull(k.N(), noise, weight, target); err != nil {
 		return nil, nil, err
 	}
-	n := k.N()
-	d, g, f := make([]float64, n), make([]float64, n), make([]float64, n)
-	for i, w := range weight {
-		d[i] = w / noise
-		g[i] = d[i] * target[i]
-	}
 	engine := k.Engine()
-	if err := engine.Factorize(d); err != nil {
-		return nil, nil, err
+	if fit, _, err = meansBy(engine, noise, weight, target); err == nil {
+		_, b = engine.Diag()
 	}
-	engine.FormG()
-	linalg.MulVecOffDiag(engine, f, g)
-	chi, b := engine.Diag()
-	for i := range f {
-		f[i] += chi[i] * g[i]
-	}
-	return f, b, nil
+	return fit, b, err
 }
 
-// checkFull is checkSites, and refuses sites of weight 0.
+// meansBy computes the means G (d o target) of the regression on all sites by an engine, at d = weight/noise,
+// and d o target.
+func meansBy(e linalg.Engine, noise float64, weight, target []float64) (means, force []float64, err error) {
+	n := len(weight)
+	d, force, means := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, w := range weight {
+		d[i] = w / noise
+		force[i] = d[i] * target[i]
+	}
+	if err := e.Factorize(d); err != nil {
+		return nil, nil, err
+	}
+	e.FormG()
+	linalg.MulVecOffDiag(e, means, force)
+	chi, _ := e.Diag()
+	for i := range means {
+		means[i] += chi[i] * force[i]
+	}
+	return means, force, nil
+}
+
+// ridges are the variances of the noise at sites of these weights.
+func ridges(noise float64, weight []float64) []float64 {
+	ridge := make([]float64, len(weight))
+	for i, w := range weight {
+		ridge[i] = noise / w
+	}
+	return ridge
+}
+
+// checkFull reports what is wrong with weights > 0 and targets of m sites.
 func checkFull(m int, noise float64, weight, target []float64) error {
 	if err := checkNoise(noise); err != nil {
 		return err
 	}
-	if i := slices.Index(weight, 0); i >= 0 {
-		return fmt.Errorf("site %d has weight 0, must be positive", i+1)
+	if len(weight) != m || len(target) != m {
+		return fmt.Errorf("%d weights and %d targets do not fit %d sites", len(weight), len(target), m)
 	}
-	return checkSites(m, weight, target)
+	for i, w := range weight {
+		if !(w > 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("site %d has weight %v, must be finite and positive", i+1, w)
+		}
+	}
+	return nil
 }

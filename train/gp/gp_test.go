@@ -121,15 +121,6 @@ func TestFit(t *testing.T) {
 	})
 }
 
-// upTo is 0, 1, ..., n-1.
-func upTo(n int) []int {
-	v := make([]int, n)
-	for i := range v {
-		v[i] = i
-	}
-	return v
-}
-
 // Sites 1 and 4 are the same input: without noise the system is singular, the error names the second, and the
 // suggested jitter repairs it.
 func TestSingularSystemNamesPivotAndJitter(t *testing.T) {

@@ -64,27 +64,15 @@ func NewLeftOut(k linalg.Kernel, site train.Sites, y, weights []float64, group [
 	count, mean := make([]float64, k.N()), make([]float64, k.N())
 	site.Merge(y, weights, count, mean)
 	l := &LeftOut{Unit: group, Error: make([]float64, len(y)), SD: make([]float64, len(y)), noise: noise,
-		force: make([]float64, k.N()), engine: k.Engine()}
-	d := make([]float64, k.N())
-	for i, w := range count {
-		d[i] = w / noise
-		l.force[i] = d[i] * mean[i]
-	}
-	if err := l.engine.Factorize(d); err != nil {
+		engine: k.Engine()}
+	fitted, force, err := meansBy(l.engine, noise, count, mean)
+	if err != nil {
 		return nil, err
 	}
-	l.engine.FormG()
-	fitted := make([]float64, k.N())
-	linalg.MulVecOffDiag(l.engine, fitted, l.force)
-	chi, b := l.engine.Diag()
-	for s := range fitted {
-		fitted[s] += chi[s] * l.force[s]
-	}
+	l.force = force
+	_, b := l.engine.Diag()
 	if l.Unit == nil {
-		l.Unit = make([]int, len(y))
-		for i := range y {
-			l.Unit[i] = i
-		}
+		l.Unit = upTo(len(y))
 	}
 	var rows [][]int // of each unit
 	for i, u := range l.Unit {
@@ -167,13 +155,20 @@ func (o *leftOut) solve(t gonum.Transpose, x []float64) {
 		vector(x))
 }
 
+// upTo is 0, 1, ..., n-1.
+func upTo(n int) []int {
+	v := make([]int, n)
+	for i := range v {
+		v[i] = i
+	}
+	return v
+}
+
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
-// Engine is the engine whose responses At takes.
+// Engine is the engine whose responses At takes, and Units the number of units.
 func (l *LeftOut) Engine() linalg.Engine { return l.engine }
-
-// Units is the number of units.
-func (l *LeftOut) Units() int { return len(l.units) }
+func (l *LeftOut) Units() int            { return len(l.units) }
 
 // leastPosterior is the least posterior variance, relative to the prior's, above rounding.
 const leastPosterior = 1e-12

@@ -7,6 +7,7 @@ import (
 
 	"bootbench/blas"
 	"bootbench/linalg"
+	"bootbench/train"
 	"bootbench/train/internal/workspace"
 
 	gonum "gonum.org/v1/gonum/blas"
@@ -51,18 +52,13 @@ func (s *system) gather(site []int, most int) {
 	workspace.GatherUpper(s.a, s.stride, s.kernel, site)
 }
 
-// solve adds the ridge, factorises in place, and overwrites b with the solution x. If biased, it solves S x +
-// bias = b, sum x = 0, S = K_aa + diag(ridge): x = S^-1 (b - bias), bias = 1'S^-1 b/1'S^-1 1. site is the
-// site of each row, for errors.
-func (s *system) solve(b []float64, site []int, ridge []float64, biased bool) (bias float64, err error) {
-	if err := s.factorise(site, ridge); err != nil || s.n == 0 {
-		return 0, err
+// solve overwrites b with the solution x, after factorise. If biased, it solves S x + bias = b, sum x = 0, S
+// = K_aa + diag(ridge): x = S^-1 (b - bias), bias = 1'S^-1 b/1'S^-1 1. site is the site of each row, for
+// errors.
+func (s *system) solve(b []float64, site train.Sites, biased bool) (bias float64, err error) {
+	if s.n == 0 {
+		return 0, nil
 	}
-	return s.solveAgain(b, site, biased)
-}
-
-// solveAgain is solve after factorise.
-func (s *system) solveAgain(b []float64, site []int, biased bool) (bias float64, err error) {
 	workspace.SolveFactored(s.uplo, s.a, s.stride, b)
 	if biased {
 		ones := slices.Repeat([]float64{1}, s.n)
@@ -70,11 +66,16 @@ func (s *system) solveAgain(b []float64, site []int, biased bool) (bias float64,
 		bias = floats.Sum(b) / floats.Sum(ones)
 		floats.AddScaled(b, -bias, ones)
 	}
-	return bias, checkSolution(b, site)
+	p := slices.IndexFunc(b, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	if p >= 0 { // factorisations do not detect NaN in the matrix or the targets, and overflow
+		err = fmt.Errorf("the training at site %d gave %v: the kernel matrix or a target is not finite",
+			site.At(p)+1, b[p])
+	}
+	return bias, err
 }
 
 // factorise adds the ridge and overwrites the matrix with its Cholesky factor.
-func (s *system) factorise(site []int, ridge []float64) error {
+func (s *system) factorise(site train.Sites, ridge []float64) error {
 	if s.n == 0 {
 		return nil
 	}
@@ -99,8 +100,8 @@ func (s *system) invert() blas64.General {
 // pivotError describes a factorisation that stopped at row p. It recomputes the pivot from rows (columns) 0
 // to p-1 of the factor, which are final. The jitter suggested is ten times the rounding (n units in the last
 // place of the largest diagonal element) and the deficit of the pivot, rounded up to a power of ten.
-func (s *system) pivotError(p int, site []int, ridge []float64) error {
-	diagonal := func(q int) float64 { return s.kernel.At(site[q], site[q]) + ridge[q] }
+func (s *system) pivotError(p int, site train.Sites, ridge []float64) error {
+	diagonal := func(q int) float64 { return s.kernel.At(site.At(q), site.At(q)) + ridge[q] }
 	pivot, largest := diagonal(p), 0.0
 	for q := range p {
 		l := s.a[q*s.stride+p]
@@ -114,15 +115,5 @@ func (s *system) pivotError(p int, site []int, ridge []float64) error {
 	}
 	const ulp = 0x1p-52
 	need := 10 * (math.Abs(pivot) + float64(s.n)*ulp*largest)
-	return &PivotError{Site: site[p], Pivot: pivot, Jitter: math.Pow(10, math.Ceil(math.Log10(need)))}
-}
-
-// checkSolution detects what factorisations do not: NaN in the matrix or the targets, and overflow.
-func checkSolution(b []float64, index []int) error {
-	p := slices.IndexFunc(b, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
-	if p < 0 {
-		return nil
-	}
-	return fmt.Errorf("the training at site %d gave %v: the kernel matrix or a target is not finite",
-		index[p]+1, b[p])
+	return &PivotError{Site: site.At(p), Pivot: pivot, Jitter: math.Pow(10, math.Ceil(math.Log10(need)))}
 }

@@ -18,21 +18,10 @@ import (
 type Trainer struct {
 	noise       float64
 	system      system
-	rows                  // of the system
+	site        []int     // the active ones, ascending
+	ridge, beta []float64 // of these: variances of the noise, right-hand side and then the solution
 	total, mean []float64 // weight and mean target of each site
 	result      train.Result
-}
-
-// rows are the rows of a training system, K_aa + diag(ridge).
-type rows struct {
-	site        []int     // ascending
-	ridge       []float64 // the variance of each row's noise
-	right, beta []float64 // right-hand side, solution
-}
-
-// add appends a row.
-func (r *rows) add(site int, ridge, target float64) {
-	r.site, r.ridge, r.right = append(r.site, site), append(r.ridge, ridge), append(r.right, target)
 }
 
 // NewTrainer returns a Trainer for kernel matrix k (M x M, positive semidefinite) and noise variance noise >=
@@ -53,16 +42,26 @@ func (t *Trainer) Train(set train.Set) (*train.Result, error) {
 		return nil, err
 	}
 	set.Site.Merge(set.Y, set.Weight, t.total, t.mean)
-	t.begin()
+	t.site, t.ridge, t.beta = t.site[:0], t.ridge[:0], t.beta[:0]
 	for i, w := range t.total {
 		if w > 0 {
-			t.add(i, t.noise/w, t.mean[i])
+			t.site, t.ridge, t.beta = append(t.site, i), append(t.ridge, t.noise/w), append(t.beta, t.mean[i])
 		}
 	}
-	if err := t.solve(set.Bias); err != nil {
+	t.system.gather(t.site, len(t.total))
+	if err := t.system.factorise(t.site, t.ridge); err != nil {
+		return nil, err
+	}
+	bias, err := t.system.solve(t.beta, t.site, set.Bias)
+	if err != nil {
 		return nil, err
 	}
 	r := &t.result
+	r.Bias = bias
+	clear(r.Weight)
+	for p, i := range t.site {
+		r.Weight[i] = t.beta[p]
+	}
 	workspace.MulInactive(r.F, t.system.kernel, t.site, r.Weight)
 	floats.AddConst(r.Bias, r.F)
 	for p, i := range t.site { // K_aa alpha + bias = t_a - (s2/w_a) alpha
@@ -71,39 +70,9 @@ func (t *Trainer) Train(set train.Set) (*train.Result, error) {
 	return r, nil
 }
 
-// begin empties the training set.
-func (t *Trainer) begin() {
-	t.rows = rows{t.site[:0], t.ridge[:0], t.right[:0], t.beta[:0]}
-	clear(t.result.Weight)
-}
-
-// solve solves the system of the rows, and sums the solution over each site's rows.
-func (t *Trainer) solve(biased bool) (err error) {
-	t.system.gather(t.site, max(len(t.site), len(t.total)))
-	t.beta = append(t.beta[:0], t.right...)
-	t.result.Bias, err = t.system.solve(t.beta, t.site, t.ridge, biased)
-	for p, i := range t.site {
-		t.result.Weight[i] += t.beta[p]
-	}
-	return err
-}
-
 func checkNoise(noise float64) error {
 	if !(noise >= 0) || math.IsInf(noise, 1) {
 		return fmt.Errorf("the noise variance must be finite and not negative, got %v", noise)
-	}
-	return nil
-}
-
-// checkSites reports what is wrong with weights and targets of m sites.
-func checkSites(m int, weight, target []float64) error {
-	if len(weight) != m || len(target) != m {
-		return fmt.Errorf("%d weights and %d targets do not fit %d sites", len(weight), len(target), m)
-	}
-	for i, w := range weight {
-		if !(w >= 0) || math.IsInf(w, 1) {
-			return fmt.Errorf("site %d has weight %v, must be finite and at least 0", i+1, w)
-		}
 	}
 	return nil
 }

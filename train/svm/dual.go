@@ -225,10 +225,9 @@ func (q *dual) violation() float64 {
 	return violation
 }
 
-// size is sum |beta_i|. With max K_ii and the unit roundoff it bounds the rounding error of f.
-func (q *dual) size() float64 { return floats.Norm(q.beta, 1) }
-
-// maxSize is the size at which rounding errors in f reach 0.01.
+// size is sum |beta_i|: with max K_ii and the unit roundoff it bounds the rounding error of f, which reaches
+// 0.01 at maxSize.
+func (q *dual) size() float64    { return floats.Norm(q.beta, 1) }
 func (q *dual) maxSize() float64 { return 0.01 / (0x1p-53 * q.largestK) }
 
 // parts are a+ and a- of site i: the largest sum that beta_i permits.

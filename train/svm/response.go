@@ -37,8 +37,18 @@ type Response struct {
 	near      float64 // distance of a weight from an end that rounding may cause
 }
 
-// pieces is the dual of one site, see dual: its weight in the solution and f with the bias.
-type pieces struct{ low, kink, high, beta, f, slope float64 }
+// state is the state of a weight: free in the piece of slope at, or at the end at of a piece.
+type state struct {
+	free bool
+	at   float64
+}
+
+// pieces is the dual of one site, see dual: its weight in the solution, the state of that, and f with the
+// bias.
+type pieces struct {
+	low, kink, high, beta, f float64
+	state
+}
 
 // ends are the ends of the piece of a slope.
 func (p *pieces) ends(slope float64) (low, high float64) {
@@ -48,19 +58,19 @@ func (p *pieces) ends(slope float64) (low, high float64) {
 	return p.kink, p.high
 }
 
-// side is the side of a weight: free in a piece of slope at, or at an end.
-func (p *pieces) side(beta float64) (free bool, at float64) {
+// stateOf is the state of a weight.
+func (p *pieces) stateOf(beta float64) state {
 	switch {
 	case beta <= p.low:
-		return false, p.low
+		return state{false, p.low}
 	case beta >= p.high:
-		return false, p.high
+		return state{false, p.high}
 	case beta == p.kink:
-		return false, beta
+		return state{false, beta}
 	case beta < p.kink:
-		return true, 1
+		return state{true, 1}
 	}
-	return true, -1
+	return state{true, -1}
 }
 
 // responseRidge, times the largest K_ii, is added to a K_FF that is singular within rounding. It is also the
@@ -92,8 +102,12 @@ func (t *Trainer) Response() (*Response, error) {
 			if q.free(i) == wanted {
 				r.place[q.active[i]] = len(order)
 				order = append(order, i)
+				at := state{wanted, q.beta[i]}
+				if wanted {
+					at.at = q.floor[i]
+				}
 				r.sites = append(r.sites, pieces{q.low[i], q.kink[i], q.high[i], q.beta[i], q.f[i] + bias,
-					q.floor[i]})
+					at})
 			}
 		}
 		if wanted {
@@ -210,9 +224,8 @@ type leaving struct {
 	*Response
 	gone   int       // the example's site
 	own    pieces    // of its other examples
-	free   []bool    // by site: its side
-	at     []float64 // f of a free site, beta of one at an end
-	moved  []int     // the sites whose side is not the solution's, and gone
+	now    []state   // of the sites
+	moved  []int     // the sites whose state is not the solution's, and gone
 	change []float64 // beta of F, f of O: minus the solution's, by the forces
 	force  []float64 // of moved sites: the change of f of F, of beta of O
 }
@@ -225,9 +238,9 @@ const mostRounds, leastMoved, movedShare = 20, 32, 8
 // training. It is not known (ok is false) without such an example, if K_FF is singular, if nothing fixes
 // the bias, and if too many sites change sides; Trainer.LeaveOut then finds it.
 //
-// The sides are found by block principal pivoting: all sites that violate the Kuhn-Tucker conditions change
-// sides, until none does (Judice and Pires 1994). The changes follow from as many equations as sites have
-// other sides than in the solution of all.
+// The states are found by block principal pivoting: all sites that violate the Kuhn-Tucker conditions change
+// theirs, until none does (Judice and Pires 1994). The changes follow from as many equations as sites have
+// another state than in the solution of all.
 func (r *Response) LeaveOut(i int) (f float64, ok bool) {
 	if i < 0 || i >= len(r.set.Y) {
 		return 0, false
@@ -242,55 +255,23 @@ func (r *Response) LeaveOut(i int) (f float64, ok bool) {
 		return 0, false
 	}
 	n := len(r.sites)
-	l := &leaving{Response: r, gone: gone, free: make([]bool, n), at: make([]float64, n),
-		change: make([]float64, n), force: make([]float64, n), moved: []int{gone}}
+	l := &leaving{Response: r, gone: gone, now: make([]state, n), change: make([]float64, n),
+		force: make([]float64, n), moved: []int{gone}}
 	for p := range n {
-		l.free[p], l.at[p] = l.side(p)
+		l.now[p] = r.sites[p].state
 	}
 	minus, plus := BoxesWithout(&r.set, i)
 	l.own = pieces{low: -minus, kink: plus - minus, high: plus}
-	l.free[gone], l.at[gone] = l.own.side(r.sites[gone].beta)
+	l.now[gone] = l.own.stateOf(r.sites[gone].beta)
 	for range mostRounds {
 		if len(l.moved) > max(leastMoved, r.freeSites/movedShare) || !l.solve() {
 			break
 		}
-		wrong := l.violations()
-		if len(wrong) == 0 {
+		if !l.repair() {
 			return l.field(gone), true
-		}
-		for _, w := range wrong {
-			l.move(w)
 		}
 	}
 	return 0, false
-}
-
-// side is the side of a site in the solution of all.
-func (r *Response) side(p int) (free bool, at float64) {
-	if p < r.freeSites {
-		return true, r.sites[p].slope
-	}
-	return false, r.sites[p].beta
-}
-
-// violation is a site on the wrong side, and its next one.
-type violation struct {
-	site int
-	free bool
-	at   float64
-}
-
-// move changes the side of a site.
-func (l *leaving) move(w violation) {
-	was := slices.Index(l.moved, w.site)
-	l.free[w.site], l.at[w.site] = w.free, w.at
-	free, at := l.side(w.site)
-	switch same := free == w.free && at == w.at; {
-	case same && was >= 0:
-		l.moved = slices.Delete(l.moved, was, was+1)
-	case !same && was < 0:
-		l.moved = append(l.moved, w.site)
-	}
 }
 
 // sign is the sign of an element of s in the change of one site by the force of another.
@@ -301,14 +282,13 @@ func (r *Response) sign(of, by int) float64 {
 	return 1
 }
 
-// solve computes the forces at which every site has the value of its side, and the changes that follow.
+// solve computes the forces at which every site has the value of its state, and the changes that follow.
 func (l *leaving) solve() (ok bool) {
 	var unknown []int
 	clear(l.change)
 	for _, p := range l.moved {
-		if l.force[p] = 0; l.free[p] == (p < l.freeSites) {
-			_, at := l.side(p)
-			l.force[p] = l.at[p] - at
+		if l.force[p] = 0; l.now[p].free == l.sites[p].free {
+			l.force[p] = l.now[p].at - l.sites[p].at
 			l.exert(p)
 		} else {
 			unknown = append(unknown, p)
@@ -322,10 +302,10 @@ func (l *leaving) solve() (ok bool) {
 	for row, p := range unknown {
 		of := &l.sites[p]
 		from := of.f
-		if !l.free[p] {
+		if !l.now[p].free {
 			from = of.beta
 		}
-		b.SetVec(row, l.at[p]-from-l.change[p])
+		b.SetVec(row, l.now[p].at-from-l.change[p])
 		for column, by := range unknown {
 			a.Set(row, column, l.sign(p, by)*l.s.Data[p*l.s.Stride+by])
 		}
@@ -363,27 +343,39 @@ func (l *leaving) field(p int) float64 {
 	return l.sites[p].f + l.change[p]
 }
 
-// violations are the sites whose weights lie outside their piece, or whose f lies outside its limits.
-func (l *leaving) violations() (wrong []violation) {
+// repair changes the state of all sites whose weights lie outside their piece, or whose f lies outside its
+// limits. It reports whether there are any.
+func (l *leaving) repair() (wrong bool) {
 	for p := range l.sites {
-		of := &l.sites[p]
+		of, to := &l.sites[p], l.now[p]
 		if p == l.gone {
 			of = &l.own
 		}
-		if l.free[p] {
-			low, high := of.ends(l.at[p])
+		if to.free {
+			low, high := of.ends(to.at)
 			if b := l.weight(p); b < low-l.near {
-				wrong = append(wrong, violation{p, false, low})
+				to = state{false, low}
 			} else if b > high+l.near {
-				wrong = append(wrong, violation{p, false, high})
+				to = state{false, high}
 			}
+		} else {
+			floor, ceil := limits(of.low, of.kink, of.high, to.at)
+			if f := l.field(p); f < floor-l.tolerance {
+				to = state{true, floor}
+			} else if f > ceil+l.tolerance {
+				to = state{true, ceil}
+			}
+		}
+		if to == l.now[p] {
 			continue
 		}
-		floor, ceil := limits(of.low, of.kink, of.high, l.at[p])
-		if f := l.field(p); f < floor-l.tolerance {
-			wrong = append(wrong, violation{p, true, floor})
-		} else if f > ceil+l.tolerance {
-			wrong = append(wrong, violation{p, true, ceil})
+		wrong, l.now[p] = true, to
+		was := slices.Index(l.moved, p)
+		switch same := to == l.sites[p].state; {
+		case same && was >= 0:
+			l.moved = slices.Delete(l.moved, was, was+1)
+		case !same && was < 0:
+			l.moved = append(l.moved, p)
 		}
 	}
 	return wrong

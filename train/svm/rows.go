@@ -31,10 +31,8 @@ func NewRows(k *linalg.Sym) (*Rows, error) {
 	return &Rows{k: k, full: make([]atomic.Pointer[[]float64], k.N())}, k.Check()
 }
 
-// N is the order.
-func (m *Rows) N() int { return m.k.N() }
-
-// Diag is K_ii.
+// N is the order, and Diag is K_ii.
+func (m *Rows) N() int             { return m.k.N() }
 func (m *Rows) Diag(i int) float64 { return m.k.At(i, i) }
 
 // Row is row i of K, read-only. Several goroutines may gather the same row at once.

@@ -204,10 +204,8 @@ func ClippedVar(a, b *Tail) float64 {
 	return second - first*first
 }
 
-// VarBelow is the variance of min(x, z).
+// VarBelow is the variance of min(x, z), and VarAbove of max(x, z).
 func (t *Tail) VarBelow() float64 { return t.varWithin(t.Z) }
-
-// VarAbove is the variance of max(x, z).
 func (t *Tail) VarAbove() float64 { return t.varWithin(-t.Z) }
 
 // varWithin is the variance of min(x, z), z = t.Z or -t.Z.

@@ -110,11 +110,9 @@ func (p *Products) MulCoupled(dst *[3][]float64, d, u, f []float64) {
 	linalg.MulVecOffDiag(p.engine, dst[2], f)
 }
 
-// MulSquared is dst = (G o G) x without the diagonal.
+// MulSquared is dst = (G o G) x, and MulCross is dst = (G o C) x, without the diagonals.
 func (p *Products) MulSquared(dst, x []float64) { p.mul(blas.Upper, dst, x) }
-
-// MulCross is dst = (G o C) x without the diagonal.
-func (p *Products) MulCross(dst, x []float64) { p.mul(blas.Lower, dst, x) }
+func (p *Products) MulCross(dst, x []float64)   { p.mul(blas.Lower, dst, x) }
 
 // mul multiplies by the symmetric matrix in a triangle.
 func (p *Products) mul(uplo blas.Uplo, dst, x []float64) {

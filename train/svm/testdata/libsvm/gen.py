@@ -10,11 +10,10 @@ def draw(n):
         x=[gauss()+0.5*y if random.random()<0.5 else 0 for _ in range(6)]
         out.append((y,x))
     return out
-tr=draw(30); te=draw(20)
+tr=draw(30)
 if tr[0][0]>0: tr[0]=(-1,tr[0][1])
 open("train.svm","w").write("\n".join(line(*t) for t in tr)+"\n")
-open("test.svm","w").write("\n".join(line(*t) for t in te)+"\n")
 def dot(a,b): return sum(u*v for u,v in zip(a,b))
 def p(rows,f):
     open(f,"w").write("\n".join("%+d 0:%d "%(y,i+1)+" ".join("%d:%.17g"%(j+1,dot(x,z)) for j,(_,z) in enumerate(tr)) for i,(y,x) in enumerate(rows))+"\n")
-p(tr,"train.pre"); p(te,"test.pre")
+p(tr,"train.pre")

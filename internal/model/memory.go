@@ -106,11 +106,16 @@ func vectorBytes(m *Model) int64 {
 	return maps + 8*sites*int64(41+2*m.Set.D()) // targets, the map to sites, the solver's vectors, read-outs
 }
 
+// theoryBytes is the memory of a solution and a solve, if room bytes are available, or of what follows it.
+func theoryBytes(m *Model, room, then int64) int64 {
+	return heldBytes(m) - matrixBytes(m) + max(solveBytes(m, room), then)
+}
+
 // buildBytes is the least memory of a solve on a dense kernel matrix, with the matrix over all examples of a
 // precomputed kernel with merged examples.
 func buildBytes(m *Model) int64 {
 	exact := on(m, nil)
-	least := matrixBytes(exact) + (&work{theory: true, room: -1}).bytes(exact)
+	least := matrixBytes(exact) + theoryBytes(exact, -1, 0)
 	if m.Kernel.Kind == kernel.Precomputed && m.Merged() > 0 {
 		return least + linalg.SymBytes(m.Set.N())
 	}
@@ -127,37 +132,11 @@ const spreadRoom = 128 << 20
 // trainerVectors is the approximate number of vectors over the sites in a trainer.
 const trainerVectors = 20
 
-// work is what a computation on a model holds beside the kernel matrix, on which its memory depends.
-type work struct {
-	RetrainSettings               // resamples, workers, new inputs
-	theory          bool          // a solution of the theory, the fits around it
-	room            int64         // for its solve, as solver.Settings.MaxBytes
-	method          RetrainMethod // of the fits; AutoMethod: there are none
-	sites           int           // of a fit
-	outputs         int           // numbers of a fit in progress, beside one for each example
-	averages        int64         // bytes
-}
-
-// bytes is the memory of the work: the one formula of all forecasts. With M sites, n rows, a factor of rank r
-// and w workers it is, apart from terms of M and n, 8 M r for a solution on a factor; 16 M^2 for Newton's
-// method on a whole matrix; w times trainers of 8 to 32 M^2, or 16 M r on a factor; or 4 M^2 + w times blocks
-// of 64 fits.
-func (w *work) bytes(m *Model) int64 {
-	rows, workers, bytes := int64(m.Set.N()), int64(w.Workers), w.averages
-	switch w.method {
-	case Single:
-		shared, each := trainerBytes(m, w.sites)
-		waiting := fits.BlocksPerWorker*(rows+int64(w.outputs)) + trainerVectors*int64(m.Sites())
-		bytes += shared + workers*(each+8*waiting)
-	case Batch:
-		bytes += blockBytes(m, w)
-	case Downdate:
-		bytes += 8*rows*rows + 8*workers*(2*rows+rows*rows/4)
-	}
-	if w.theory {
-		return heldBytes(m) - matrixBytes(m) + max(solveBytes(m, w.room), bytes)
-	}
-	return bytes
+// singleBytes is the memory of fits of so many sites one by one, of which each has outputs beside its examples.
+func singleBytes(m *Model, sites, outputs, workers int) int64 {
+	shared, each := trainerBytes(m, sites)
+	waiting := fits.BlocksPerWorker*(m.Set.N()+outputs) + trainerVectors*m.Sites()
+	return shared + int64(workers)*(each+8*int64(waiting))
 }
 
 // fitBytes is the memory of FullFit without the kernel matrix.
@@ -165,32 +144,31 @@ func fitBytes(m *Model) int64 {
 	if loss.TraitsOf(m.Loss).Quadratic || m.Form() == ScaLAPACK {
 		return 0 // in the scratch triangle, or by an engine
 	}
-	return (&work{method: Single, sites: m.Sites(),
-		RetrainSettings: RetrainSettings{Settings: fits.Settings{Workers: 1}}}).bytes(m)
+	return singleBytes(m, m.Sites(), 0, 1)
 }
 
 // NeedToRetrain bounds the memory of Retrain, and of the fit to all beside it, without the kernel matrix. It
-// ignores the exact trainer of fits that do not converge in blocks.
+// ignores the exact trainer of fits that do not converge in blocks. With M sites, n rows, a factor of rank r and
+// w workers it is, apart from terms of M and n, 8 M r for a solution on a factor; 16 M^2 for Newton's method on
+// a whole matrix; w times trainers of 8 to 32 M^2, or 16 M r on a factor; or 4 M^2 + w times blocks of 64 fits.
 func NeedToRetrain(m *Model, method RetrainMethod, law resample.CountDistribution,
 	settings RetrainSettings) int64 {
 	settings = settings.complete()
-	outputs := m.Sites() + settings.Cross.Rows
-	w := work{RetrainSettings: settings, room: solveRoom(m), outputs: outputs,
-		sites: int(float64(m.Sites()) * kept(m, law))}
-	w.averages = 8 * (fits.NumbersPerExample(len(settings.Tests))*int64(m.Set.N()) +
-		fits.NumbersPerInput*int64(outputs))
-	methods := []RetrainMethod{method}
-	switch {
-	case method != AutoMethod:
-	case counts(m) && mayBlock(m, settings.Resamples): // the first fits decide
-		methods = []RetrainMethod{Single, Batch}
-	default:
-		methods[0] = Cheapest(context.Background(), m, law, nil, settings.Resamples, false)
+	rows, workers, outputs := int64(m.Set.N()), int64(settings.Workers), m.Sites()+settings.Cross.Rows
+	averages := 8 * (fits.NumbersPerExample(len(settings.Tests))*rows + fits.NumbersPerInput*int64(outputs))
+	if method == AutoMethod && !(counts(m) && mayBlock(m, settings.Resamples)) {
+		method = Cheapest(context.Background(), m, law, nil, settings.Resamples, false)
 	}
 	need := fitBytes(m)
-	for _, method := range methods {
-		w.method, w.theory = method, method == Batch
-		need = max(need, w.bytes(m))
+	if method == Single || method == AutoMethod { // the first fits decide
+		sites := int(float64(m.Sites()) * kept(m, law))
+		need = max(need, averages+singleBytes(m, sites, outputs, settings.Workers))
+	}
+	if method == Batch || method == AutoMethod {
+		need = max(need, theoryBytes(m, solveRoom(m), averages+blockBytes(m, settings, outputs)))
+	}
+	if method == Downdate {
+		need = max(need, averages+8*rows*rows+8*workers*(2*rows+rows*rows/4))
 	}
 	return need
 }
@@ -213,17 +191,16 @@ func NeedToRefine(m *Model, resamples int) int64 {
 // new inputs.
 func refineBytes(m *Model, settings RetrainSettings) int64 {
 	outputs := m.Sites() + settings.Cross.Rows
-	w := work{RetrainSettings: settings, theory: true, room: -1, method: Batch, outputs: 2 * outputs,
-		averages: fits.ControlledBytes(int64(outputs), int64(m.Set.N()), settings.Resamples)}
-	return w.bytes(m)
+	averages := fits.ControlledBytes(int64(outputs), int64(m.Set.N()), settings.Resamples)
+	return theoryBytes(m, -1, averages+blockBytes(m, settings, 2*outputs))
 }
 
 // blockBytes is the memory of blocks of fits without the theory: responses of new inputs, the copy of a dense
 // G in single precision and the blocks.
-func blockBytes(m *Model, w *work) int64 {
+func blockBytes(m *Model, settings RetrainSettings, outputs int) int64 {
 	sites, size := int64(m.Sites()), fits.SizeOfBlock(m.Sites())
-	blocks, count := (w.Resamples+size-1)/size, min(w.Resamples, size)
-	workers := min(w.Workers, blocks)
+	blocks, count := (settings.Resamples+size-1)/size, min(settings.Resamples, size)
+	workers := min(settings.Workers, blocks)
 	if fits.Wide(m.Sites(), m.Form() == Exact) {
 		workers = 1
 	}
@@ -231,8 +208,8 @@ func blockBytes(m *Model, w *work) int64 {
 	if workers > 1 {
 		waiting = min(blocks, fits.BlocksPerWorker*workers)
 	}
-	bytes := 8*sites*int64(w.Cross.Rows) + fits.BlockBytes(workers, m.Sites(), count) +
-		8*int64(waiting*count)*int64(m.Set.N()+w.outputs)
+	bytes := 8*sites*int64(settings.Cross.Rows) + fits.BlockBytes(workers, m.Sites(), count) +
+		8*int64(waiting*count)*int64(m.Set.N()+outputs)
 	if m.Form() == Exact {
 		bytes += 4 * sites * sites
 	}

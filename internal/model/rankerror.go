@@ -94,10 +94,11 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 // reach the goal, too. With little noise the estimate can be wrong: Settle checks the answer.
 func enoughRank(m *Model, noise float64) func(*linalg.LowRankPlusDiag) bool {
 	count, mean := siteTargets(m)
-	noise /= 2
+	noise /= 2 * m.copies()
 	d := floats.ScaleTo(make([]float64, len(count)), 1/noise, count)
 	var seen []rankedAnswer
 	return func(factor *linalg.LowRankPlusDiag) bool {
+		factor = m.own(factor)
 		f, b, err := gp.FitByEngine(on(m, factor).Matrix(), noise, count, mean)
 		if err != nil {
 			return false
@@ -172,6 +173,9 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		}
 		at.ofBound = 0
 		seen = append(seen, rankAnswer(at, s))
+		if m.sample != nil {
+			m.sample.seen = seen
+		}
 		at.ofBound = cmp.Or(shareOfBound(seen), known)
 		off := at.RankError(s)
 		// drops the old factor

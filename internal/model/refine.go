@@ -51,38 +51,102 @@ const DefaultMaxResamples = 100000
 // says so.
 func Refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.Scheme,
 	settings RefineSettings) (*Retraining, error) {
-	if s != nil {
-		_, release, err := s.Hold()
-		if err != nil {
-			return nil, InputError(err)
-		}
-		defer release()
+	if err := settings.check(m, s); err != nil {
+		return nil, InputError(err)
 	}
-	r, err := newRefinement(ctx, m, s, scheme, settings)
+	_, release, err := s.Hold()
+	if err != nil {
+		return nil, InputError(err)
+	}
+	defer release()
+	settings.Resamples, settings.Plan = settings.Count(scheme), nil
+	problem, err := settings.problem(m, scheme)
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.refine(ctx)
-	checked := !r.settings.Batch.Single && s.Status == solver.Converged && m.Form() != ScaLAPACK
-	if err != nil || !checked {
+	settings.Batch.FirstIterate = true
+	settings.Batch.Single = settings.Batch.Single || singlePays(ctx, m, scheme, problem.Plan,
+		settings.RetrainSettings)
+	if settings.Workers, err = refineWorkers(m, settings.RetrainSettings); err != nil {
+		return nil, err
+	}
+	var first [][]float64
+	onFit := settings.OnFit
+	settings.OnFit = func(number int, weight, f []float64) {
+		if len(first) < checkedFits {
+			first = append(first, slices.Clone(f[:problem.Sites]))
+		}
+		if onFit != nil {
+			onFit(number, weight, f)
+		}
+	}
+	result, err := refine(ctx, m, s, scheme, problem, settings)
+	if err != nil || settings.Batch.Single || s.Status != solver.Converged || m.Form() == ScaLAPACK {
 		return result, err
 	}
 	if _, contradictions := fits.Against(s, result.Averages); contradictions == nil {
 		return result, nil
 	}
-	off, err := r.offSingle(ctx)
+	off, err := offSingle(ctx, m, s, problem, first)
 	if err != nil || !(off > allowedOff) {
 		return result, err
 	}
 	settings.Batch.Single, settings.Memory = true, nil
-	if r, err = newRefinement(ctx, m, s, scheme, settings); err != nil {
-		return nil, err
-	}
-	if result, err = r.refine(ctx); err == nil {
+	if result, err = refine(ctx, m, s, scheme, problem, settings); err == nil {
 		result.Warnings = append(result.Warnings, fmt.Sprintf("fits in blocks differ from fits one by one "+
 			"by %.2g standard deviations: all resamples were trained one by one", off))
 	}
 	return result, err
+}
+
+// check refuses what cannot be refined.
+func (s *RefineSettings) check(m *Model, solution *solver.Solution) error {
+	switch {
+	case loss.TraitsOf(m.Loss).Proximal == nil:
+		return fmt.Errorf("refined estimates need a loss with a proximal map, which %q is not: its predictor "+
+			"is a posterior mean", m.Loss.Name())
+	case solution == nil || solution.Sites() != m.Sites() || len(solution.Problem.Y) != m.Set.N():
+		return errors.New("the solution is not one of this model")
+	case s.Resamples < 2:
+		return fmt.Errorf("%d resamples are too few to refine with: a standard error needs 2", s.Resamples)
+	case !(s.Accuracy >= 0) || math.IsInf(s.Accuracy, 1) || s.Accuracy > 0 && len(s.Tests) == 0:
+		return fmt.Errorf("left-out errors of %d tests cannot be refined to an accuracy of %v", len(s.Tests),
+			s.Accuracy)
+	}
+	return nil
+}
+
+// refine trains the requested resamples, and estimates.
+func refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.Scheme, problem fits.Problem,
+	settings RefineSettings) (*Retraining, error) {
+	began := time.Now()
+	trainer, responses, err := NewBatch(ctx, m, s, settings.RetrainSettings)
+	if err != nil {
+		return nil, InputError(err)
+	}
+	estimator, err := fits.NewControlled(
+		fits.Controls{Solution: s, Scheme: scheme, Responses: responses}, settings.Tests)
+	if err != nil {
+		return nil, InputError(err)
+	}
+	result, period := &Retraining{Method: Batch, Setup: time.Since(began)}, scheme.Period()
+	if settings.Batch.Single {
+		result.Method = Single
+	}
+	var more func(*fits.Averages) int
+	if settings.Accuracy > 0 {
+		more = func(a *fits.Averages) int { return settings.more(a, period) }
+	}
+	result.Averages, err = fits.Estimate(ctx, problem, fits.Batch(trainer), estimator, settings.Settings, more)
+	if err != nil {
+		return nil, err
+	}
+	if result.Resamples < 2*period {
+		return nil, fmt.Errorf("%w after %d resamples, too few to estimate from", fits.ErrCancelled,
+			result.Resamples)
+	}
+	result.Batch = trainer.Stats()
+	return result, nil
 }
 
 // checkedFits is the number of resamples that are trained one by one if blocks contradict the theory.
@@ -94,18 +158,18 @@ const checkedFits = 6
 const allowedOff = 0.1
 
 // offSingle is the root mean square difference of the first fits from single trainers', over the sites.
-func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
-	atSites := r.problem
-	atSites.Extra = 0
-	singles, err := fits.Train(ctx, atSites, fits.Single(exactTrainer(ctx, r.model, blas64.General{})),
-		fits.Settings{Resamples: len(r.first), Workers: 1})
+func offSingle(ctx context.Context, m *Model, s *solver.Solution, problem fits.Problem, first [][]float64) (
+	off float64, err error) {
+	problem.Extra = 0
+	singles, err := fits.Train(ctx, problem, fits.Single(exactTrainer(ctx, m, blas64.General{})),
+		fits.Settings{Resamples: len(first), Workers: 1})
 	if err != nil {
 		return 0, err
 	}
 	sum, count := 0.0, 0.0
 	for f := range singles {
 		if f.Err == nil && f.Kind == fits.Trained { // else a single trainer would not train it either
-			distance := floats.Distance(f.F, r.first[f.Number], 2)
+			distance := floats.Distance(f.F, first[f.Number], 2)
 			sum += distance * distance
 			count++
 		}
@@ -113,93 +177,7 @@ func (r *refinement) offSingle(ctx context.Context) (off float64, err error) {
 	if ctx.Err() != nil {
 		return 0, nil
 	}
-	return math.Sqrt(sum / count / floats.Sum(r.solution.Var)), nil
-}
-
-// refine trains the requested resamples, and estimates.
-func (r *refinement) refine(ctx context.Context) (*Retraining, error) {
-	start, settings := time.Now(), r.settings.Settings
-	settings.OnFit = func(number int, weight, f []float64) {
-		if len(r.first) < checkedFits {
-			r.first = append(r.first, slices.Clone(f[:r.problem.Sites]))
-		}
-		if r.settings.OnFit != nil {
-			r.settings.OnFit(number, weight, f)
-		}
-	}
-	more := r.more
-	if r.settings.Accuracy == 0 {
-		more = nil
-	}
-	averages, err := fits.Estimate(ctx, r.problem, fits.Batch(r.trainer), r.estimator, settings, more)
-	if err != nil {
-		return nil, err
-	}
-	if done := averages.Resamples; done < 2*r.problem.Plan.Period() {
-		return nil, fmt.Errorf("%w after %d resamples, too few to estimate from", fits.ErrCancelled, done)
-	}
-	result := &Retraining{Averages: averages, Method: Batch, Batch: r.trainer.Stats(),
-		Setup: start.Sub(r.began)}
-	if r.settings.Batch.Single {
-		result.Method = Single
-	}
-	return result, nil
-}
-
-// refinement is a Refine in progress.
-type refinement struct {
-	model     *Model
-	solution  *solver.Solution
-	problem   fits.Problem
-	settings  RefineSettings
-	trainer   *fits.Blocks
-	estimator fits.Estimator
-	began     time.Time
-	first     [][]float64 // checkedFits at the sites
-}
-
-func newRefinement(ctx context.Context, m *Model, s *solver.Solution, scheme resample.Scheme,
-	settings RefineSettings) (*refinement, error) {
-	began := time.Now()
-	switch {
-	case loss.TraitsOf(m.Loss).Proximal == nil:
-		return nil, InputError(fmt.Errorf(
-			"refined estimates need a loss with a proximal map, which %q is not: its predictor is a "+
-				"posterior mean", m.Loss.Name()))
-	case s == nil || s.Sites() != m.Sites() || len(s.Problem.Y) != m.Set.N():
-		return nil, InputError(errors.New("the solution is not one of this model"))
-	case settings.Resamples < 2:
-		return nil, InputError(fmt.Errorf("%d resamples are too few to refine with: a standard error needs 2",
-			settings.Resamples))
-	case !(settings.Accuracy >= 0) || math.IsInf(settings.Accuracy, 1) || settings.Accuracy > 0 &&
-		len(settings.Tests) == 0:
-		return nil, InputError(fmt.Errorf(
-			"left-out errors of %d tests cannot be refined to an accuracy of %v",
-			len(settings.Tests), settings.Accuracy))
-	}
-	settings.Resamples, settings.Plan = settings.Count(scheme), nil
-	problem, err := settings.problem(m, scheme)
-	if err != nil {
-		return nil, err
-	}
-	settings.Batch.Single = settings.Batch.Single || singlePays(ctx, m, scheme, problem.Plan,
-		settings.RetrainSettings)
-	if settings.Workers, err = refineWorkers(m, settings.RetrainSettings); err != nil {
-		return nil, err
-	}
-	settings.MaxResamples = cmp.Or(settings.MaxResamples, DefaultMaxResamples)
-	settings.Batch.FirstIterate = true
-	trainer, responses, err := NewBatch(ctx, m, s, settings.RetrainSettings)
-	if err != nil {
-		return nil, InputError(err)
-	}
-	estimator, err := fits.NewControlled(
-		fits.Controls{Solution: s, Scheme: scheme, Responses: responses}, settings.Tests)
-	if err != nil {
-		return nil, InputError(err)
-	}
-	return &refinement{model: m, solution: s, began: began, problem: problem, settings: settings,
-		trainer: trainer, estimator: estimator}, nil
+	return math.Sqrt(sum / count / floats.Sum(s.Var)), nil
 }
 
 // refineWorkers is the number of blocks trained at a time: settings.Workers, or if that is 0 the number of
@@ -226,13 +204,12 @@ func refineWorkers(m *Model, settings RetrainSettings) (int, error) {
 // more is the number of resamples to continue to: that required by the standard error, at most three times
 // those done, since an early standard error may be too large. If the accuracy is reached, or cannot be, it is
 // the number done.
-func (r *refinement) more(averages *fits.Averages) int {
-	done := averages.Resamples
-	test := averages.Tests[0]
-	ratio := test.SE / (r.settings.Accuracy * test.Error)
-	if !(ratio > 1) || done >= r.settings.MaxResamples {
+func (s *RefineSettings) more(averages *fits.Averages, period int) int {
+	done, most := averages.Resamples, cmp.Or(s.MaxResamples, DefaultMaxResamples)
+	ratio := averages.Tests[0].SE / (s.Accuracy * averages.Tests[0].Error)
+	if !(ratio > 1) || done >= most {
 		return done
 	}
 	wanted := math.Min(1.05*ratio*ratio, 3) * float64(done)
-	return whole(min(int(math.Ceil(wanted)), r.settings.MaxResamples), r.problem.Plan.Period())
+	return whole(min(int(math.Ceil(wanted)), most), period)
 }

@@ -67,12 +67,7 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 		return nil, err
 	}
 	for _, other := range same {
-		var f []float64
-		if count, mean := siteTargets(other); t.Quadratic {
-			f, _, err = gp.FitByEngine(m.Matrix(), t.Noise, count, mean)
-		} else {
-			f, err = fullFitByTrainer(ctx, other)
-		}
+		f, err := fullFit(ctx, other)
 		if err != nil {
 			return nil, err
 		}
@@ -81,11 +76,26 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 	return fits, nil
 }
 
-// fullFitByTrainer is a fit to all data by the loss's trainer.
-func fullFitByTrainer(ctx context.Context, m *Model) ([]float64, error) {
-	m, err := undistributed(ctx, m)
-	if err != nil {
-		return nil, err
+// fullFit is a fit to all data by the engine, or by the loss's trainer: that of a distributed matrix on the dense
+// one, if that fits into this machine's memory.
+func fullFit(ctx context.Context, m *Model) ([]float64, error) {
+	if t := loss.TraitsOf(m.Loss); t.Quadratic {
+		count, mean := siteTargets(m)
+		f, _, err := gp.FitByEngine(m.Matrix(), t.Noise, count, mean)
+		return f, err
+	}
+	if m.Form() == ScaLAPACK {
+		whole := on(m, (*linalg.Sym)(nil))
+		what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs "+
+			"for this loss,", m.Sites())
+		if err := linalg.CheckMemory(heldBytes(whole), m.MaxBytes, what); err != nil {
+			return nil, err
+		}
+		k, err := wholeMatrix(ctx, whole)
+		if err != nil {
+			return nil, err
+		}
+		m = on(m, k)
 	}
 	one, err := fit(ctx, m, 0)
 	if err != nil {
@@ -161,20 +171,4 @@ func weights(m *Model) []float64 {
 		}
 	}
 	return all
-}
-
-// undistributed is the model on the dense K instead of a distributed one, if that fits into this machine's
-// memory; else the model itself.
-func undistributed(ctx context.Context, m *Model) (*Model, error) {
-	if m.Form() != ScaLAPACK {
-		return m, nil
-	}
-	whole := on(m, (*linalg.Sym)(nil))
-	what := fmt.Sprintf("the fit to all data, which needs the whole kernel matrix of %d distinct inputs for "+
-		"this loss,", m.Sites())
-	if err := linalg.CheckMemory(heldBytes(whole), m.MaxBytes, what); err != nil {
-		return nil, err
-	}
-	k, err := wholeMatrix(ctx, whole)
-	return on(m, k), err
 }

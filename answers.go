@@ -109,7 +109,7 @@ func estimationOf(a *report.Answer, data *Data) *Estimation {
 		Theory: solver.ErrorEstimates{LeftOut: number(a.TestError), Apparent: float64(around.Apparent),
 			NoInformation: float64(around.NoInformation), Err632: float64(around.Err632),
 			Err632Plus: float64(around.Err632Plus)},
-		Targets: parts(a, func(one *report.Answer) *Estimation { return estimationOf(one, nil) }),
+		Targets: mapped(a.Targets, func(one *report.Answer) *Estimation { return estimationOf(one, nil) }),
 		Checks:  a.Checks}
 	if t := a.Trained; t != nil {
 		e.ErrorLower, e.ErrorUpper, e.CorrectedFor = number(quote.Lower), number(quote.Upper),
@@ -134,26 +134,21 @@ func estimationOf(a *report.Answer, data *Data) *Estimation {
 	return e
 }
 
-// parts are the answers about several targets; nil for one.
-func parts[T any](a *report.Answer, of func(*report.Answer) *T) (all map[string]*T) {
-	for name, one := range a.Targets {
-		if all == nil {
-			all = map[string]*T{}
-		}
-		all[name] = of(one)
+// mapped is a map with other values; nil for none.
+func mapped[V, W any](all map[string]V, of func(V) W) map[string]W {
+	if len(all) == 0 {
+		return nil
 	}
-	return all
+	other := map[string]W{}
+	for name, value := range all {
+		other[name] = of(value)
+	}
+	return other
 }
 
 // probabilities are the probabilities of several classes.
-func probabilities(p *report.Points) (all map[string][]float64) {
-	for name, list := range p.Probability.Of {
-		if all == nil {
-			all = map[string][]float64{}
-		}
-		all[name] = list
-	}
-	return all
+func probabilities(p *report.Points) map[string][]float64 {
+	return mapped(p.Probability.Of, func(of report.Numbers) []float64 { return of })
 }
 
 // Estimate computes the error of models trained on resamples, and the mean and standard deviation of their
@@ -266,7 +261,7 @@ type Prediction struct {
 
 // predictionOf are the fields of an answer.
 func predictionOf(a *report.Answer) *Prediction {
-	p := &Prediction{Checks: a.Checks, Targets: parts(a, predictionOf)}
+	p := &Prediction{Checks: a.Checks, Targets: mapped(a.Targets, predictionOf)}
 	if at := a.Points; at != nil {
 		p.Mean, p.SD, p.Positive, p.Class, p.Probability = at.Mean, at.SD, at.Probability.Positive, at.Class,
 			probabilities(at)
@@ -382,15 +377,8 @@ type ColumnEffect struct {
 
 func effectOf(c *report.ColumnEffect) *ColumnEffect {
 	of := func(d *report.Difference) Quantity { return *quantity(d.Value, d.StandardError, d.Low, d.High) }
-	e := &ColumnEffect{Column: c.Column, Features: c.Features, Without: of(c.Without),
-		Permuted: of(c.Permuted)}
-	for name, one := range c.Targets {
-		if e.Targets == nil {
-			e.Targets = map[string]*ColumnEffect{}
-		}
-		e.Targets[name] = effectOf(one)
-	}
-	return e
+	return &ColumnEffect{Column: c.Column, Features: c.Features, Without: of(c.Without),
+		Permuted: of(c.Permuted), Targets: mapped(c.Targets, effectOf)}
 }
 
 // Columns judges the model without each column, and with the column permuted, by exact fits without the same

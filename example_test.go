@@ -23,13 +23,17 @@ const houses = `area,age,price
 140,35,370
 `
 
-// table is data from a reader instead of a file.
-func table(text string) *bootbench.Data {
-	data, err := bootbench.Load("-", bootbench.ReadOptions{Stdin: strings.NewReader(text)})
+// must ends an example whose call fails.
+func must[V any](value V, err error) V {
 	if err != nil {
 		log.Fatal(err)
 	}
-	return data
+	return value
+}
+
+// table is data from a reader instead of a file.
+func table(text string) *bootbench.Data {
+	return must(bootbench.Load("-", bootbench.ReadOptions{Stdin: strings.NewReader(text)}))
 }
 
 // The Boston housing data with the model that comes with them: by how much models that were trained on a
@@ -37,18 +41,9 @@ func table(text string) *bootbench.Data {
 // The error of the model of all rows has an interval.
 func Example() {
 	ctx := context.Background()
-	data, err := bootbench.Load("boston", bootbench.ReadOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	spec, err := bootbench.Choose(ctx, data)
-	if err != nil {
-		log.Fatal(err)
-	}
-	e, err := bootbench.Estimate(ctx, spec, bootbench.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	data := must(bootbench.Load("boston", bootbench.ReadOptions{}))
+	spec := must(bootbench.Choose(ctx, data))
+	e := must(bootbench.Estimate(ctx, spec, bootbench.Options{}))
 	fmt.Printf("square error: theory %.2f, exact %.1f\n", e.Theory.LeftOut, e.LeftOut)
 	fmt.Printf("of the model of all rows: %.1f, between %.1f and %.1f\n", e.Error, e.ErrorLower, e.ErrorUpper)
 	fmt.Printf("first house: price %.1f, prediction %.1f, which varies by %.1f\n", data.Targets(0)[0],
@@ -64,14 +59,8 @@ func ExamplePredict() {
 	data := table(houses)
 	spec := bootbench.NewSpec(data, bootbench.Square{Noise: 15 * 15})
 	spec.Kernel = bootbench.Kernel{LengthScale: []float64{2}, Amplitude: 100 * 100}
-	wanted, err := bootbench.NewInputs(mat.NewDense(2, 2, []float64{100, 10, 60, 60}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	p, err := bootbench.Predict(context.Background(), spec, wanted, bootbench.Options{Level: 0.8})
-	if err != nil {
-		log.Fatal(err)
-	}
+	wanted := must(bootbench.NewInputs(mat.NewDense(2, 2, []float64{100, 10, 60, 60})))
+	p := must(bootbench.Predict(context.Background(), spec, wanted, bootbench.Options{Level: 0.8}))
 	for i := range p.Mean {
 		fmt.Printf("price %.0f, over resamples +- %.0f, a house between %.0f and %.0f\n", p.Mean[i], p.SD[i],
 			p.Lower[i], p.Upper[i])
@@ -83,27 +72,15 @@ func ExamplePredict() {
 
 // A trained model is written and read by a program that has no training data.
 func ExampleTrain() {
-	trained, err := bootbench.Train(context.Background(), bootbench.NewSpec(table(houses),
-		bootbench.Square{Noise: 100}))
-	if err != nil {
-		log.Fatal(err)
-	}
+	trained := must(bootbench.Train(context.Background(), bootbench.NewSpec(table(houses),
+		bootbench.Square{Noise: 100})))
 	var file bytes.Buffer
 	if err := trained.Write(&file); err != nil {
 		log.Fatal(err)
 	}
-	p, err := bootbench.ReadModel(&file)
-	if err != nil {
-		log.Fatal(err)
-	}
-	inputs, err := bootbench.NewInputs(mat.NewDense(1, 2, []float64{70, 20}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	prices, err := p.Predict(inputs, 0.7)
-	if err != nil {
-		log.Fatal(err)
-	}
+	p := must(bootbench.ReadModel(&file))
+	inputs := must(bootbench.NewInputs(mat.NewDense(1, 2, []float64{70, 20})))
+	prices := must(p.Predict(inputs, 0.7))
 	fmt.Printf("70 square metres, 20 years: %.0f, between %.0f and %.0f\n", prices.Mean[0], prices.Lower[0],
 		prices.Upper[0])
 	// Output:
@@ -113,19 +90,10 @@ func ExampleTrain() {
 // The honest way: 100 models, each trained on a resample of its own, and ten-fold cross-validation.
 func ExampleRetrain() {
 	ctx := context.Background()
-	data, err := bootbench.Load("sonar", bootbench.ReadOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	data := must(bootbench.Load("sonar", bootbench.ReadOptions{}))
 	spec := bootbench.NewSpec(data, bootbench.Hinge{C: 1})
-	r, err := bootbench.Retrain(ctx, spec, bootbench.Options{Resamples: 100})
-	if err != nil {
-		log.Fatal(err)
-	}
-	cv, err := bootbench.CrossValidate(ctx, spec, bootbench.Folds{Folds: 10, Repeats: 2}, bootbench.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	r := must(bootbench.Retrain(ctx, spec, bootbench.Options{Resamples: 100}))
+	cv := must(bootbench.CrossValidate(ctx, spec, bootbench.Folds{Folds: 10, Repeats: 2}, bootbench.Options{}))
 	fmt.Printf("wrong labels: bootstrap %.2f, cross-validation %.2f\n", r.Error, cv.Error)
 	// Output:
 	// wrong labels: bootstrap 0.20, cross-validation 0.19
@@ -133,15 +101,9 @@ func ExampleRetrain() {
 
 // Hyperparameters by the gradient of the left-out error.
 func ExampleTune() {
-	data, err := bootbench.Load("synthetic:friedman1,n=80", bootbench.ReadOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	data := must(bootbench.Load("synthetic:friedman1,n=80", bootbench.ReadOptions{}))
 	spec := bootbench.NewSpec(data, bootbench.Square{Noise: 1})
-	best, err := bootbench.Tune(context.Background(), spec, "gamma")
-	if err != nil {
-		log.Fatal(err)
-	}
+	best := must(bootbench.Tune(context.Background(), spec, "gamma"))
 	fmt.Printf("gamma %.2g\n", best.Kernel.Gamma)
 	// Output:
 	// gamma 0.046
@@ -150,19 +112,11 @@ func ExampleTune() {
 // Wrong labels that cost unequally: a model is chosen by the mean cost of a row, and judged by it.
 func ExampleMeasure() {
 	ctx := context.Background()
-	data, err := bootbench.Load("synthetic:blobs,n=60", bootbench.ReadOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	data := must(bootbench.Load("synthetic:blobs,n=60", bootbench.ReadOptions{}))
 	spec := bootbench.NewSpec(data, nil)
 	spec.Measure = bootbench.Measure{Name: "cost", Negative: 1, Positive: 4}
-	if spec, err = bootbench.Tune(ctx, spec); err != nil {
-		log.Fatal(err)
-	}
-	e, err := bootbench.Estimate(ctx, spec, bootbench.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	spec = must(bootbench.Tune(ctx, spec))
+	e := must(bootbench.Estimate(ctx, spec, bootbench.Options{}))
 	cost := e.Measured
 	fmt.Printf("a new row costs %.2f (%.2f to %.2f); +1 from a probability of %.2f on\n", cost.Value,
 		cost.Lower, cost.Upper, e.Threshold)
@@ -172,15 +126,9 @@ func ExampleMeasure() {
 
 // Which columns matter: how much higher the error is without each, with 95% intervals.
 func ExampleColumns() {
-	data, err := bootbench.Load("synthetic:friedman1,n=60,d=6", bootbench.ReadOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	data := must(bootbench.Load("synthetic:friedman1,n=60,d=6", bootbench.ReadOptions{}))
 	spec := bootbench.NewSpec(data, bootbench.Square{Noise: 1})
-	e, err := bootbench.Columns(context.Background(), spec, bootbench.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	e := must(bootbench.Columns(context.Background(), spec, bootbench.Options{}))
 	for _, c := range e.Columns {
 		fmt.Printf("%s: %.1f (%.1f to %.1f), permuted %.1f\n", c.Column, c.Without.Value, c.Without.Lower,
 			c.Without.Upper, c.Permuted.Value)
@@ -196,20 +144,11 @@ func ExampleColumns() {
 
 // The classes that the labels of new rows are among in nine of ten cases.
 func ExamplePredict_sets() {
-	data, err := bootbench.Load("iris", bootbench.ReadOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	new, err := bootbench.NewInputs(mat.NewDense(3, 4, []float64{
-		5, 3.4, 1.5, 0.2, 6.2, 2.8, 4.9, 1.7, 7.2, 3.2, 6, 2.2}))
-	if err != nil {
-		log.Fatal(err)
-	}
+	data := must(bootbench.Load("iris", bootbench.ReadOptions{}))
+	new := must(bootbench.NewInputs(mat.NewDense(3, 4, []float64{
+		5, 3.4, 1.5, 0.2, 6.2, 2.8, 4.9, 1.7, 7.2, 3.2, 6, 2.2})))
 	spec := bootbench.NewSpec(data, bootbench.Hinge{C: 1})
-	p, err := bootbench.Predict(context.Background(), spec, new, bootbench.Options{Level: 0.98, Sets: true})
-	if err != nil {
-		log.Fatal(err)
-	}
+	p := must(bootbench.Predict(context.Background(), spec, new, bootbench.Options{Level: 0.98, Sets: true}))
 	fmt.Println(p.Sets)
 	// Output:
 	// [[setosa] [versicolor virginica] [virginica]]
@@ -218,25 +157,13 @@ func ExamplePredict_sets() {
 // Rows that are added to a regression, and predictions without some of them, by one inverse.
 func ExampleInvert() {
 	ctx := context.Background()
-	data, err := bootbench.Load("synthetic:friedman1,n=100", bootbench.ReadOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	more, err := bootbench.Load("synthetic:friedman1,n=5,seed=2", bootbench.ReadOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	inverse, err := bootbench.Invert(ctx, bootbench.NewSpec(data, bootbench.Square{Noise: 1}))
-	if err != nil {
-		log.Fatal(err)
-	}
+	data := must(bootbench.Load("synthetic:friedman1,n=100", bootbench.ReadOptions{}))
+	more := must(bootbench.Load("synthetic:friedman1,n=5,seed=2", bootbench.ReadOptions{}))
+	inverse := must(bootbench.Invert(ctx, bootbench.NewSpec(data, bootbench.Square{Noise: 1})))
 	if err := inverse.Append(ctx, more); err != nil {
 		log.Fatal(err)
 	}
-	left, err := inverse.LeaveOut(100)
-	if err != nil {
-		log.Fatal(err)
-	}
+	left := must(inverse.LeaveOut(100))
 	fmt.Printf("the first of %d new rows is %.1f, predicted %.1f by the others\n", inverse.N()-100,
 		more.Targets(0)[0], left[0])
 	// Output:
@@ -246,31 +173,13 @@ func ExampleInvert() {
 // Several classes: how often new rows get the wrong one, and the class of new rows.
 func ExampleEstimate_classes() {
 	ctx := context.Background()
-	data, err := bootbench.Load("iris", bootbench.ReadOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	data := must(bootbench.Load("iris", bootbench.ReadOptions{}))
 	spec := bootbench.NewSpec(data, bootbench.Hinge{C: 10})
-	e, err := bootbench.Estimate(ctx, spec, bootbench.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	cv, err := bootbench.CrossValidate(ctx, spec, bootbench.Folds{Folds: 10, Repeats: 2}, bootbench.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	trained, err := bootbench.Train(context.Background(), spec)
-	if err != nil {
-		log.Fatal(err)
-	}
-	new, err := bootbench.NewInputs(mat.NewDense(1, 4, []float64{5, 3.4, 1.5, 0.2}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	p, err := trained.Predict(new, 0.95)
-	if err != nil {
-		log.Fatal(err)
-	}
+	e := must(bootbench.Estimate(ctx, spec, bootbench.Options{}))
+	cv := must(bootbench.CrossValidate(ctx, spec, bootbench.Folds{Folds: 10, Repeats: 2}, bootbench.Options{}))
+	trained := must(bootbench.Train(context.Background(), spec))
+	new := must(bootbench.NewInputs(mat.NewDense(1, 4, []float64{5, 3.4, 1.5, 0.2})))
+	p := must(trained.Predict(new, 0.95))
 	fmt.Printf("%.0f%% get the wrong class of %d, %.0f%% by cross-validation; a new row is %s, among %s\n",
 		100*e.Error, len(e.Classes), 100*cv.Error, p.Class[0], p.Sets[0])
 	// Output:
@@ -280,15 +189,9 @@ func ExampleEstimate_classes() {
 // Several targets: two columns of one file, by one model of all examples.
 func ExampleEstimate_targets() {
 	const file = "a,b,x\n1,0,0\n2,1,1\n3,2,2\n4,3,3\n5,3,4\n6,3,5\n7,2,6\n8,1,7\n"
-	data, err := bootbench.Load("-", bootbench.ReadOptions{Stdin: strings.NewReader(file), Target: "a,b"})
-	if err != nil {
-		log.Fatal(err)
-	}
+	data := must(bootbench.Load("-", bootbench.ReadOptions{Stdin: strings.NewReader(file), Target: "a,b"}))
 	spec := bootbench.NewSpec(data, bootbench.Square{Noise: 0.1})
-	e, err := bootbench.Estimate(context.Background(), spec, bootbench.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	e := must(bootbench.Estimate(context.Background(), spec, bootbench.Options{}))
 	for _, name := range []string{"a", "b"} {
 		fmt.Printf("%s: %.0f%% of the variance is not explained\n", name, 100*e.Targets[name].Error/
 			e.Targets[name].Baseline)
@@ -311,20 +214,11 @@ func ExampleCrossValidate_groups() {
 	ctx := context.Background()
 	for _, o := range []bootbench.ReadOptions{{Drop: []string{"patient"}}, {Groups: "patient"}} {
 		o.Stdin = strings.NewReader(file)
-		data, err := bootbench.Load("-", o)
-		if err != nil {
-			log.Fatal(err)
-		}
+		data := must(bootbench.Load("-", o))
 		spec := bootbench.NewSpec(data, bootbench.Square{Noise: 0.5})
-		e, err := bootbench.Estimate(ctx, spec, bootbench.Options{})
-		if err != nil {
-			log.Fatal(err)
-		}
+		e := must(bootbench.Estimate(ctx, spec, bootbench.Options{}))
 		folds := bootbench.Folds{Folds: 6, Permutations: 19}
-		cv, err := bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{})
-		if err != nil {
-			log.Fatal(err)
-		}
+		cv := must(bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{}))
 		fmt.Printf("patients known: %v; square error %.1f, by cross-validation %.1f, p = %.2f\n",
 			data.Groups != nil, e.Error, cv.Error, cv.PValue)
 	}

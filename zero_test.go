@@ -198,6 +198,9 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
+// failure is the error of a call with a value.
+func failure[V any](_ V, err error) error { return err }
+
 // TestOddArguments: what is out of range or missing is refused by an error, with a whole specification.
 func TestOddArguments(t *testing.T) {
 	ctx := t.Context()
@@ -216,12 +219,9 @@ func TestOddArguments(t *testing.T) {
 	}
 	each := func(name string, ctx context.Context, spec bootbench.Spec, o bootbench.Options) {
 		t.Helper()
-		refused("Estimate: "+name, func() error { _, err := bootbench.Estimate(ctx, spec, o); return err })
-		refused("Predict: "+name, func() error {
-			_, err := bootbench.Predict(ctx, spec, data, o)
-			return err
-		})
-		refused("Retrain: "+name, func() error { _, err := bootbench.Retrain(ctx, spec, o); return err })
+		refused("Estimate: "+name, func() error { return failure(bootbench.Estimate(ctx, spec, o)) })
+		refused("Predict: "+name, func() error { return failure(bootbench.Predict(ctx, spec, data, o)) })
+		refused("Retrain: "+name, func() error { return failure(bootbench.Retrain(ctx, spec, o)) })
 	}
 	each("no context", nil, spec, bootbench.Options{})
 	each("no loss", ctx, bootbench.NewSpec(data, nil), bootbench.Options{})
@@ -240,14 +240,12 @@ func TestOddArguments(t *testing.T) {
 		{Folds: 3, Design: resample.Design{Stratum: []int{1}}},
 		{Folds: 3, Design: resample.Design{Block: -1}}} {
 		refused(fmt.Sprintf("CrossValidate: %+v", folds), func() error {
-			_, err := bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{})
-			return err
+			return failure(bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{}))
 		})
 	}
 	for _, level := range []float64{-1, 1, 2, math.NaN()} {
 		refused(fmt.Sprint("Predict: level ", level), func() error {
-			_, err := bootbench.Predict(ctx, spec, data, bootbench.Options{Level: level})
-			return err
+			return failure(bootbench.Predict(ctx, spec, data, bootbench.Options{Level: level}))
 		})
 	}
 	judged, labels := spec, spec
@@ -256,24 +254,20 @@ func TestOddArguments(t *testing.T) {
 	labels.Loss, labels.Measure.Name = bootbench.Hinge{C: 1}, "nosuch"
 	each("a measure of numbers", ctx, judged, bootbench.Options{})
 	each("an unknown measure", ctx, labels, bootbench.Options{})
-	refused("Tune: a measure of numbers", func() error { _, err := bootbench.Tune(ctx, judged); return err })
+	refused("Tune: a measure of numbers", func() error { return failure(bootbench.Tune(ctx, judged)) })
 	refused("Predict: sets of numbers", func() error {
-		_, err := bootbench.Predict(ctx, spec, data, bootbench.Options{Sets: true})
-		return err
+		return failure(bootbench.Predict(ctx, spec, data, bootbench.Options{Sets: true}))
 	})
 	refused("Columns: level 2", func() error {
-		_, err := bootbench.Columns(ctx, spec, bootbench.Options{Level: 2})
-		return err
+		return failure(bootbench.Columns(ctx, spec, bootbench.Options{Level: 2}))
 	})
 	refused("Predict: no inputs", func() error {
-		_, err := bootbench.Predict(ctx, spec, nil, bootbench.Options{})
-		return err
+		return failure(bootbench.Predict(ctx, spec, nil, bootbench.Options{}))
 	})
 	refused("Train: no loss", func() error {
-		_, err := bootbench.Train(ctx, bootbench.Spec{Set: data})
-		return err
+		return failure(bootbench.Train(ctx, bootbench.Spec{Set: data}))
 	})
-	refused("Tune: unknown", func() error { _, err := bootbench.Tune(ctx, spec, "nosuch"); return err })
+	refused("Tune: unknown", func() error { return failure(bootbench.Tune(ctx, spec, "nosuch")) })
 }
 
 // TestDefaultScheme: without a scheme resamples are drawn over the groups of the data, or within classes of

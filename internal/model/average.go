@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/linalg"
 	"bootbench/loss"
 	"bootbench/resample"
@@ -126,16 +128,7 @@ func MissingClass(m *Model, law resample.CountDistribution) float64 {
 	if _, designed := law.(resample.Designed); designed || !needed {
 		return 0
 	}
-	absent := resample.ProbZero(law, 1)
-	present := 1.0
-	for _, label := range []float64{-1, 1} {
-		count := 0.0
-		for _, y := range m.Y {
-			if y == label {
-				count++
-			}
-		}
-		present *= 1 - math.Pow(absent, count)
-	}
-	return 1 - present
+	absent, n := resample.ProbZero(law, 1), float64(len(m.Y))
+	positive := (n + floats.Sum(m.Y)) / 2
+	return 1 - (1-math.Pow(absent, positive))*(1-math.Pow(absent, n-positive))
 }

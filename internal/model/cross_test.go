@@ -19,30 +19,6 @@ import (
 	"bootbench/loss"
 )
 
-// TestCross: the kernel between new inputs and sites, pair by pair, with the map
-// of the training inputs and without jitter, also at a training input.
-func TestCross(t *testing.T) {
-	for _, jitter := range []float64{0, 0.3} {
-		t.Run(fmt.Sprintf("jitter=%v", jitter), func(t *testing.T) {
-			spec := grid(t, 60)
-			spec.Kernel.Jitter, spec.Standardize = jitter, true
-			m := build(t, spec)
-			fresh := [][]float64{{0.5, 3.5}, {9, -9}, slices.Clone(spec.Set.X.Row(4))}
-			own, others := zScores(spec.Set.X, fresh...)
-			cross, err := m.CrossAll(rowsOf(matrix(fresh)))
-			if err != nil || cross.Rows != 3 || cross.Cols != m.Sites() || len(cross.Data) != 3*m.Sites() {
-				t.Fatalf("%d x %d, %v", cross.Rows, cross.Cols, err)
-			}
-			for r := range fresh {
-				for s, first := range m.First {
-					near(t, fmt.Sprintf("kernel of new input %d and site %d", r, s),
-						cross.Data[r*cross.Stride+s], rbf(spec.Kernel, others[r], own[first]), 1e-12)
-				}
-			}
-		})
-	}
-}
-
 // TestBatches: many new inputs, here with gaps between their rows, come batch after batch of bounded size.
 // What a callback writes into its rows harms no later batch.
 func TestBatches(t *testing.T) {
@@ -114,6 +90,14 @@ func TestCrossRefusals(t *testing.T) {
 			refused(m.CrossAll(rowsOf(c.x)))(t, "all at once", model.ErrInput, "")
 		})
 	}
+	sparse, dense := text(t)
+	spoilt := sparse.Subset([]int{0, 1, 2})
+	spoilt.Sparse.Value[0] = math.NaN()
+	for what, c := range map[string]struct{ set, in *dataset.Set }{"sparse for dense": {dense, sparse},
+		"NaN": {sparse, spoilt}} {
+		m := build(t, model.Spec{Set: c.set, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}})
+		refused(m.CrossAll(&dataset.Inputs{Sparse: c.in.Sparse}))(t, what, model.ErrInput, "")
+	}
 	m := build(t, features)
 	own, calls := errors.New("enough"), 0
 	if err := m.Cross(rowsOf(matrix([][]float64{{1, 2}})),
@@ -146,44 +130,6 @@ func text(t testing.TB) (sparse, dense *dataset.Set) {
 	return sparse, &whole
 }
 
-// TestSparseModel: a model of sparse inputs is the model of the same inputs held dense: sites, kernel matrix,
-// kernel rows of new inputs in either form, and the left-out error; so it is on a factor, which has the same
-// pivots, so that only rounding differs.
-func TestSparseModel(t *testing.T) {
-	sparse, dense := text(t)
-	fresh := load(t, "synthetic:text,n=20,d=1500,seed=2").Sparse
-	for _, spec := range []model.Spec{{Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}},
-		{Kernel: kernel.Spec{Gamma: 0.7, Jitter: 0.1}, Loss: loss.Square{Noise: 0.5}},
-		{Kernel: kernel.Spec{Kind: kernel.Poly, Gamma: 1, Coef0: 1, Degree: 2, Constant: 1},
-			Loss: loss.Hinge{C: 1}},
-		{Kernel: kernel.Spec{Gamma: 0.7, Amplitude: 2, Constant: 0.5, Jitter: 0.1}, Loss: loss.Logistic{C: 1},
-			Bias: true, Storage: model.LowRank, MaxRank: 20}} {
-		own, whole, tol := spec, spec, 1e-12
-		own.Set, whole.Set = sparse, dense
-		a, b := build(t, own), build(t, whole)
-		if a.Sites() != b.Sites() || a.Merged() != b.Merged() || spec.Kernel.Jitter == 0 && a.Merged() != 1 {
-			t.Fatalf("%v: %d and %d sites", spec.Kernel, a.Sites(), b.Sites())
-		}
-		if spec.Storage == model.LowRank {
-			tol = 1e-6
-		}
-		for i := range a.Sites() {
-			for j := i; j < a.Sites(); j++ {
-				near(t, "kernel matrix", a.K.At(i, j), b.K.At(i, j), tol)
-			}
-		}
-		want := testutil.Must(b.CrossAll(&dataset.Inputs{X: fresh.Dense()}))(t)
-		for _, in := range []*dataset.Inputs{{Sparse: fresh}, {X: fresh.Dense()}} {
-			for i, v := range testutil.Must(a.CrossAll(in))(t).Data {
-				near(t, "kernel rows of new inputs", v, want.Data[i], tol)
-			}
-		}
-		of, _ := solveAt(t, a, 1)
-		wanted, _ := solveAt(t, b, 1)
-		near(t, "left-out error", of, wanted, 1e-5) // ten times the tolerance of the solve
-	}
-}
-
 // TestSparseIsNotStandardized: the features stay, and a warning says so.
 func TestSparseIsNotStandardized(t *testing.T) {
 	sparse, _ := text(t)
@@ -198,23 +144,4 @@ func TestSparseIsNotStandardized(t *testing.T) {
 	for i := range m.Sites() {
 		near(t, "kernel matrix", m.Gram().At(0, i), plain.Gram().At(0, i), 0)
 	}
-}
-
-func TestSparseRefusals(t *testing.T) {
-	sparse, dense := text(t)
-	spoilt := sparse.Subset([]int{0, 1, 2})
-	withLabels(spoilt, 1, -1, 1)
-	spoilt.Sparse.Value[0] = math.NaN()
-	for says, spec := range map[string]model.Spec{
-		"is NaN": {Set: spoilt, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}},
-		"cannot be sparse": {Set: sparse, Kernel: kernel.Spec{Kind: kernel.Precomputed},
-			Loss: loss.Hinge{C: 1}},
-	} {
-		refused(model.Build(t.Context(), spec))(t, says, model.ErrInput, says)
-	}
-	m := build(t, model.Spec{Set: dense, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}})
-	refused(m.CrossAll(&dataset.Inputs{Sparse: sparse.Sparse}))(t,
-		"sparse new inputs for a dense model", model.ErrInput, "")
-	s := build(t, model.Spec{Set: sparse, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}})
-	refused(s.CrossAll(&dataset.Inputs{Sparse: spoilt.Sparse}))(t, "NaN in new inputs", model.ErrInput, "")
 }

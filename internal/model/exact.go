@@ -92,15 +92,12 @@ func Retrain(ctx context.Context, m *Model, method RetrainMethod, scheme resampl
 	r, began := &Retraining{Method: Single}, time.Now()
 	var trainers func() (train.Trainer, error)
 	if method == Downdate {
-		if trainers, err = downdating(ctx, m, settings.complete().Resamples); err == nil {
-			r.Method, problem.Extra = Downdate, 0
-		}
+		trainers, err = downdating(ctx, m, settings.complete().Resamples)
 		r.Setup = time.Since(began)
 	}
-	if trainers == nil {
-		trainers, err = m.Trainers(ctx, settings.Cross)
-	}
-	if err != nil {
+	if trainers != nil {
+		r.Method, problem.Extra = Downdate, 0
+	} else if trainers, err = m.Trainers(ctx, settings.Cross); err != nil {
 		return nil, err
 	}
 	r.Averages, err = fits.Run(ctx, problem, fits.Single(trainers), settings.Settings)
@@ -277,23 +274,21 @@ var errLeftOver = InputError(errors.New(
 
 // Training describes how a method trains a resample, and its tolerance.
 func Training(m *Model, method RetrainMethod) string {
-	if method == Batch {
-		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations",
-			fits.DefaultBlockTolerance)
-	}
-	if method == Downdate && loss.TraitsOf(m.Loss).Margin {
-		return fmt.Sprintf("one training on all rows, margins optimal within %g, which each fit updates for "+
-			"the row that it leaves out", downdateTolerance)
-	} else if method == Downdate {
-		return "one inverse, which each fit updates for the rows that it leaves out"
-	}
 	newton := fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms",
 		erm.DefaultTolerance)
-	if _, ok := m.TrainedOnFactor(); ok {
-		return newton + ", on the low-rank factor"
-	}
+	_, onFactor := m.TrainedOnFactor()
 	_, likelihood := m.Loss.(gp.Likelihood)
 	switch t := loss.TraitsOf(m.Loss); {
+	case method == Batch:
+		return fmt.Sprintf("products with the theory's G, optimality conditions to %g standard deviations",
+			fits.DefaultBlockTolerance)
+	case method == Downdate && t.Margin:
+		return fmt.Sprintf("one training on all rows, margins optimal within %g, which each fit updates for "+
+			"the row that it leaves out", downdateTolerance)
+	case method == Downdate:
+		return "one inverse, which each fit updates for the rows that it leaves out"
+	case onFactor:
+		return newton + ", on the low-rank factor"
 	case t.Quadratic:
 		return "Cholesky factorisation"
 	case t.Margin:

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -65,28 +64,6 @@ func (l labelsOnly) Site(y []float64, law resample.CountDistribution) (loss.Site
 		}
 	}
 	return l.square.Site(y, law)
-}
-
-// zScores are the columns of x minus their mean over their population standard
-// deviation, constant columns 0; and the same map applied to further rows.
-func zScores(x linalg.Matrix, further ...[]float64) (own, others [][]float64) {
-	own, others = make([][]float64, x.Rows), make([][]float64, len(further))
-	for j := range x.Cols {
-		mean, sd := stat.PopMeanStdDev(columnOf(x, j), nil)
-		z := func(v float64) float64 {
-			if sd < 1e-12*math.Abs(mean) {
-				return 0
-			}
-			return (v - mean) / sd
-		}
-		for i := range own {
-			own[i] = append(own[i], z(x.At(i, j)))
-		}
-		for i, row := range further {
-			others[i] = append(others[i], z(row[j]))
-		}
-	}
-	return own, others
 }
 
 func columnOf(x linalg.Matrix, j int) []float64 {

@@ -100,15 +100,6 @@ func together(workers int) func(b int, f []float64) (bool, error) {
 	}
 }
 
-// allocated is what f allocates, freed or not.
-func allocated(f func()) float64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return float64(after.TotalAlloc - before.TotalAlloc)
-}
-
 // peak is the most memory that f holds at a time, by samples of the heap, beside what
 // was held before. The collector runs often, so that little garbage counts.
 func peak(f func()) float64 {
@@ -139,10 +130,8 @@ func peak(f func()) float64 {
 // a machine with other work, and its garbage then counts, or the peak fall between two looks. What is held
 // is the same each time, and never what a wrong forecast says.
 func peakThat(holds func(bytes float64) bool, f func()) (bytes float64) {
-	for range 10 {
-		if bytes = peak(f); holds(bytes) {
-			break
-		}
+	for try := 0; try < 10 && (try == 0 || !holds(bytes)); try++ {
+		bytes = peak(f)
 	}
 	return bytes
 }
@@ -159,8 +148,7 @@ func skipUnderRace(t *testing.T) {
 // there is no room for it, says so in the estimate, and keeps to that.
 func TestLittleMemory(t *testing.T) {
 	skipUnderRace(t)
-	spec := model.Spec{Set: load(t, "synthetic:rings,n=400,d=5"), Loss: loss.Hinge{C: 1},
-		Kernel: kernel.Spec{Gamma: 1}, Standardize: true}
+	spec := labels(t, "synthetic:rings,n=400,d=5", loss.Hinge{C: 1}, 1)
 	plenty := build(t, spec)
 	whole := plenty.TheoryBytes()
 	want := solve(t, plenty)
@@ -187,10 +175,9 @@ func TestLittleMemory(t *testing.T) {
 	}
 	spec.MaxBytes--
 	refused(model.Build(t.Context(), spec))(t, "one byte short", linalg.ErrMemory, "")
-	square := model.Spec{Set: load(t, "synthetic:friedman1,n=300"), Loss: loss.Square{Noise: 1},
-		Standardize: true}
-	square.MaxBytes = build(t, square).TheoryBytes()
-	build(t, square)
-	square.MaxBytes--
-	refused(model.Build(t.Context(), square))(t, "square loss, one byte short", linalg.ErrMemory, "")
+	spec.Set, spec.Loss, spec.MaxBytes = load(t, "synthetic:friedman1,n=300"), loss.Square{Noise: 1}, 0
+	spec.MaxBytes = build(t, spec).TheoryBytes()
+	build(t, spec)
+	spec.MaxBytes--
+	refused(model.Build(t.Context(), spec))(t, "square loss, one byte short", linalg.ErrMemory, "")
 }

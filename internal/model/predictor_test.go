@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/dataset"
@@ -37,7 +39,8 @@ func predictor(t testing.TB, spec model.Spec, tolerance float64) (*model.Model, 
 // TestPredictor: over losses and kernels, a model file predicts at the training inputs what
 // the trainer did, and at new ones what the same weights give in the kernel that retraining
 // uses. The sums run in another order, and the kernel over fewer sites is centred elsewhere:
-// their rounding is some 1e-15 of the sum of the terms' sizes.
+// their rounding is some 1e-15 of the sum of the terms' sizes. New inputs of a precomputed kernel are their
+// kernel with every example.
 func TestPredictor(t *testing.T) {
 	numbers, labels := load(t, "synthetic:friedman1,n=40"), load(t, "crabs").Subset(every(200, 4))
 	text := load(t, "synthetic:text,n=60,d=2000")
@@ -63,87 +66,44 @@ func TestPredictor(t *testing.T) {
 		{labels, loss.Logit{}, rbf, false},
 		{text, loss.Hinge{C: 1}, kernel.Spec{Kind: kernel.Linear, Constant: 1}, true},
 		{text, loss.Logistic{C: 1}, kernel.Spec{Gamma: 0.5}, true},
+		{matrixSet(8, 1, 0.4), loss.HardMargin{}, kernel.Spec{Kind: kernel.Precomputed, Constant: 1}, false},
 	} {
 		name := fmt.Sprintf("%d %s %v", i, c.loss.Name(), c.kernel.Kind)
-		spec := model.Spec{Set: c.set, Kernel: c.kernel, Loss: c.loss, Standardize: c.set.Sparse == nil,
+		dense := c.set.Sparse == nil && c.kernel.Kind != kernel.Precomputed
+		spec := model.Spec{Set: c.set, Kernel: c.kernel, Loss: c.loss, Standardize: dense,
 			NormalizeTarget: true, Bias: c.bias}
 		m, fit, p, _ := predictor(t, spec, 0)
-		if err := fit.Status.Err(); err != nil {
-			t.Fatal(name, err)
-		}
-		size := math.Abs(p.Bias) + math.Abs(p.TargetMean)
-		diagonal := 0.0
-		for site := range m.Sites() {
-			diagonal = max(diagonal, m.Gram().At(site, site))
-		}
-		for _, w := range fit.Weight {
-			size += math.Abs(w) * diagonal
-		}
+		testutil.Check(t, fit.Status.Err())
+		size := math.Abs(p.Bias) + math.Abs(p.TargetMean) + floats.Norm(fit.Weight, 1)*slices.Max(
+			linalg.Diagonal(m.K))
 		near := func(what string, got, want float64) {
 			if !(math.Abs(got-want) <= 1e-12*size) {
 				t.Errorf("%s, %s: %v, want %v (terms of size %g)", name, what, got, want, size)
 			}
 		}
-		in := &dataset.Inputs{X: c.set.X, Sparse: c.set.Sparse}
-		f, err := p.Predict(in)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		f := testutil.Must(p.Predict(c.set))(t)
 		for example, site := range m.Site {
 			near(fmt.Sprint("example ", example+1), f[example], fit.F[site]+m.Mean)
 		}
-		if c.set.Sparse != nil {
+		if !dense {
 			continue
 		}
 		fresh := linalg.NewMatrix(3, c.set.D())
 		for j := range fresh.Data {
 			fresh.Data[j] = c.set.X.Data[j] * (1 + 0.3*math.Sin(float64(j)))
 		}
-		f, err = p.Predict(&dataset.Inputs{X: fresh})
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		f = testutil.Must(p.Predict(&dataset.Inputs{X: fresh}))(t)
 		cross := testutil.Must(m.CrossAll(&dataset.Inputs{X: fresh}))(t)
 		for q := range f {
-			want := fit.Bias + m.Mean
-			for s, w := range fit.Weight {
-				want += w * cross.Data[q*cross.Stride+s]
-			}
-			near(fmt.Sprint("new input ", q+1), f[q], want)
+			k := cross.Data[q*cross.Stride:][:cross.Cols]
+			near(fmt.Sprint("new input ", q+1), f[q], fit.Bias+m.Mean+floats.Dot(fit.Weight, k))
 		}
 	}
-}
-
-// TestPrecomputedPredictor: new inputs of a precomputed kernel are their kernel with every
-// example, of which the file takes those with a weight.
-func TestPrecomputedPredictor(t *testing.T) {
-	y := []float64{1, -1, 1, -1}
-	set := withLabels(&dataset.Set{X: linalg.NewMatrix(4, 4), Features: []string{"a", "b", "c", "d"}}, y...)
-	for i := range 4 {
-		for j := range 4 {
-			set.X.Row(i)[j] = y[i]*y[j]*float64((i+1)*(j+1)) + 0.5
-			if i == j {
-				set.X.Row(i)[j]++
-			}
-		}
-	}
-	m, fit, p, _ := predictor(t, model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.Precomputed,
-		Constant: 1}, Loss: loss.HardMargin{}}, 1e-9)
-	if len(p.Weight) == 4 || len(p.Support.Examples) != len(p.Weight) {
-		t.Errorf("%d weights, %d examples: not sparse", len(p.Weight), len(p.Support.Examples))
-	}
-	f := testutil.Must(p.Predict(&dataset.Inputs{X: set.X}))(t)
-	for i, v := range f {
-		if math.Abs(v-fit.F[m.Site[i]]) > 1e-12*(1+math.Abs(v)) {
-			t.Errorf("example %d: %v, by the trainer %v", i+1, v, fit.F[m.Site[i]])
-		}
-	}
-	refused(p.Predict(&dataset.Inputs{X: linalg.NewMatrix(1, 3)}))(t,
-		"3 kernel values of 4 examples pass", nil, "")
 }
 
 // TestModelFileDamage: cut short anywhere, with anything after it, or with any one bit
-// turned, a model file is refused; laid out anew it is not.
+// turned, a model file is refused; laid out anew it is not. What is no model file is read only as far as that
+// takes.
 func TestModelFileDamage(t *testing.T) {
 	_, _, p, file := predictor(t, model.Spec{Set: threePoints(t), Loss: loss.Square{Noise: 1},
 		Standardize: true}, 0)
@@ -184,6 +144,13 @@ func TestModelFileDamage(t *testing.T) {
 	var indented bytes.Buffer
 	testutil.Check(t, json.Indent(&indented, file, "", "  "))
 	testutil.Check(t, read(indented.Bytes()))
+	for _, text := range []string{"\x00", " ", "{", "svm_type c_svc\n", "1,2\n"} {
+		endless := &counted{text: text}
+		refused(model.ReadPredictor(endless))(t, text+" without end", model.ErrInput, "")
+		if endless.bytes > 1<<16 {
+			t.Errorf("%q without end: %d bytes are read", text, endless.bytes)
+		}
+	}
 	p.Bias = math.NaN()
 	fails(t, "a model with NaN is written", p.Write(&bytes.Buffer{}), nil, "")
 	refused((&model.Predictor{}).Predict(&dataset.Inputs{}))(t, "the zero predictor predicts", nil, "")
@@ -222,18 +189,6 @@ func FuzzModelFile(f *testing.F) {
 			_, _ = p.Predict(&dataset.Inputs{X: train.X})
 		}
 	})
-}
-
-// TestModelFileReads: what is no model file is read only as far as that takes.
-func TestModelFileReads(t *testing.T) {
-	for _, text := range []string{"\x00", " ", "{", "svm_type c_svc\n", "1,2\n"} {
-		read := &counted{text: text}
-		_, err := model.ReadPredictor(read)
-		fails(t, fmt.Sprintf("%q without end", text), err, model.ErrInput, "")
-		if read.bytes > 1<<16 {
-			t.Errorf("%q without end: %d bytes are read", text, read.bytes)
-		}
-	}
 }
 
 // counted repeats a text without end and counts its bytes.

@@ -118,9 +118,9 @@ func enoughRank(m *Model, noise float64) func(*linalg.LowRankPlusDiag) bool {
 // noteRank warns of a coarse factor. The solution counts as converged only if the tolerance of the factor was
 // given, without a goal.
 func noteRank(m *Model, s *solver.Solution, off float64) {
-	change := "more than 100%"
-	if off <= 1 {
-		change = fmt.Sprintf("%.4g%%", 100*off)
+	change := fmt.Sprintf("%.4g%%", 100*off)
+	if !(off <= 1) {
+		change = "more than 100%"
 	}
 	s.Warnings = append(s.Warnings,
 		fmt.Sprintf("rank %d may change the left-out error by %s, where %.2g%% is the goal",
@@ -172,7 +172,8 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 			return at, s, err
 		}
 		at.ofBound = 0
-		seen = append(seen, rankAnswer(at, s))
+		value, _ := s.LeftOut(DefaultTest(m.Set))
+		seen = append(seen, rankedAnswer{at.Factor().Rank(), value, at.RankError(s)})
 		if m.sample != nil {
 			m.sample.seen = seen
 		}
@@ -323,16 +324,10 @@ func coarserRanks(m *Model, settings solver.Settings) int {
 	return min(rankSteps, int(math.Log(float64(m.Factor().Rank())/8)/math.Log(rankStep)))
 }
 
-// rankedAnswer is a left-out error, the bound of its change by the rank, and the error that is stated, 0 if
-// none is.
+// rankedAnswer is a left-out error, and the bound of its change by the rank.
 type rankedAnswer struct {
-	rank                int
-	value, bound, error float64
-}
-
-func rankAnswer(m *Model, s *solver.Solution) rankedAnswer {
-	value, _ := s.LeftOut(DefaultTest(m.Set))
-	return rankedAnswer{m.Factor().Rank(), value, m.RankError(s), 0}
+	rank         int
+	value, bound float64
 }
 
 // shareOfBound estimates the error of the last answer as a fraction of its bound, from the three previous

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"bootbench/fits"
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
@@ -28,21 +30,15 @@ func TestMissingClass(t *testing.T) {
 	lacking, counts := 0.0, make([]float64, 8)
 	for b := range draws {
 		scheme.Draw(3, b, counts)
-		seen := map[float64]bool{}
-		for i, k := range counts {
-			if k > 0 {
-				seen[m.Y[i]] = true
-			}
-		}
-		if len(seen) < 2 {
+		if positive := floats.Dot(counts, m.Y); math.Abs(positive) == floats.Sum(counts) {
 			lacking += 1.0 / draws
 		}
 	}
 	if got := model.MissingClass(m, scheme); math.Abs(got-lacking) > 4*math.Sqrt(0.25/draws) {
 		t.Errorf("probability %v, drawn %v", got, lacking)
 	}
-	regression := build(t, model.Spec{Set: load(t, "synthetic:blobs,n=8"), Loss: loss.Square{Noise: 1}})
-	if model.MissingClass(regression, scheme) != 0 {
+	m.Loss = loss.Square{Noise: 1}
+	if model.MissingClass(m, scheme) != 0 {
 		t.Error("regression lacks a class")
 	}
 }
@@ -83,7 +79,8 @@ func TestTrainerWithoutMemory(t *testing.T) {
 }
 
 // TestInterrupts: a model that is made, and trained, looks at its context before every block of a factor,
-// row of a matrix and step of a training, and has no answer after its end.
+// row of a matrix and step of a training, and has no answer after its end; nor does a retraining while its
+// theory is solved.
 func TestInterrupts(t *testing.T) {
 	for _, c := range []struct {
 		data    string
@@ -123,26 +120,33 @@ func TestInterrupts(t *testing.T) {
 			}
 		}
 	}
+	m, settings := rings(t, "60", model.Exact), model.RetrainSettings{Settings: fits.Settings{Resamples: 64,
+		Workers: 1}}
+	for until := range 10 {
+		if _, err := model.Retrain(testutil.EndAfter(200*until), m, model.Batch, bootstrap, settings); err != nil &&
+			!errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
 }
 
 // rings is a classifier on n examples, in a form of K.
 func rings(t *testing.T, n string, form model.Storage) *model.Model {
-	set := testutil.Must(dataset.Load("synthetic:rings,n="+n, dataset.Options{}))(t)
-	spec := model.NewSpec(set, loss.Hinge{C: 2})
+	spec := model.NewSpec(load(t, "synthetic:rings,n="+n), loss.Hinge{C: 2})
 	spec.Storage, spec.Kernel.Gamma, spec.Bias = form, 2, true
-	return testutil.Must(model.Build(t.Context(), spec))(t)
+	return build(t, spec)
 }
 
 // TestSolveRoughly: fits around one refresh of G take at most half as many iterations more as around the
 // theory. Around either, one of 150 is left to the exact trainer; rounding decides which (8 to 14 of 1500
 // with one thread or two). Of 64, four are left with probability 1e-3.
 func TestSolveRoughly(t *testing.T) {
-	m, law, ctx := rings(t, "800", model.Exact), resample.Poisson{Ratio: 1}, context.Background()
+	m, ctx := rings(t, "800", model.Exact), t.Context()
 	settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 64}}
-	theory := testutil.Must(m.Solve(ctx, law, solver.Settings{}))(t)
-	around := testutil.Must(model.RetrainAround(ctx, m, theory, law, settings))(t)
-	rough := testutil.Must(m.SolveRoughly(ctx, law, solver.Settings{}))(t)
-	near := testutil.Must(model.RetrainAround(ctx, m, rough, law, settings))(t)
+	theory := testutil.Must(m.Solve(ctx, bootstrap, solver.Settings{}))(t)
+	around := testutil.Must(model.RetrainAround(ctx, m, theory, bootstrap, settings))(t)
+	rough := testutil.Must(m.SolveRoughly(ctx, bootstrap, solver.Settings{}))(t)
+	near := testutil.Must(model.RetrainAround(ctx, m, rough, bootstrap, settings))(t)
 	if got := rough.Stats.Refreshes; got.Exact > 1 || got.Single > 0 {
 		t.Errorf("refreshes %+v", got)
 	}
@@ -153,9 +157,9 @@ func TestSolveRoughly(t *testing.T) {
 
 // TestFitAround: the fit to all examples around a solution is the one by Newton's method.
 func TestFitAround(t *testing.T) {
-	m, ctx := rings(t, "150", model.LowRank), context.Background()
-	s := testutil.Must(m.Solve(ctx, resample.Poisson{Ratio: 1}, solver.Settings{}))(t)
-	f := testutil.Must(m.FullFit(ctx, s))(t)
+	m := rings(t, "150", model.LowRank)
+	s := testutil.Must(m.Solve(t.Context(), bootstrap, solver.Settings{}))(t)
+	f := testutil.Must(m.FullFit(t.Context(), s))(t)
 	newton := testutil.Must(m.FullFit(t.Context(), nil))(t)
 	for i, v := range newton {
 		if off := math.Abs(f[i]-v) / math.Sqrt(s.Var[i]); off > 0.02 {
@@ -164,57 +168,33 @@ func TestFitAround(t *testing.T) {
 	}
 }
 
-// TestInterruptedTheory: a context that ends while the theory is solved is the error, and no failure of it.
-func TestInterruptedTheory(t *testing.T) {
-	m := rings(t, "60", model.Exact)
-	settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 64, Workers: 1}}
-	for until := range 10 {
-		if _, err := model.Retrain(testutil.EndAfter(200*until), m, model.Batch, resample.Poisson{Ratio: 1},
-			settings); err != nil && !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	}
-}
-
 // TestSolved: rows that are added in two parts leave what a model of all rows at once has, for any that are
 // left out, and that is the prediction of a model trained without them; weights count. What cannot be added
 // changes nothing.
 func TestSolved(t *testing.T) {
-	set := testutil.Must(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
+	set := load(t, "synthetic:friedman1,n=60")
+	set.X, _ = dataset.Standardize(set.X) // by the map of all rows: the map of the first is another
 	weighted := *set
 	for i := range set.N() {
 		weighted.Weights = append(weighted.Weights, 0.5+float64(i%4))
 	}
+	order, ctx := every(60, 1), t.Context()
 	for _, set := range []*dataset.Set{set, &weighted} {
-		order := make([]int, set.N())
-		for i := range order {
-			order[i] = i
+		of := func(rows []int) model.Spec {
+			return model.Spec{Set: set.Subset(rows), Loss: loss.Square{Noise: 2}}
 		}
-		x, _ := dataset.Standardize(set.X)
-		plain := *set // by the map of all rows: the map of the first is another
-		plain.X = x
-		spec := model.NewSpec(&plain, loss.Square{Noise: 2})
-		spec.Standardize, spec.NormalizeTarget = false, false
-		part := spec
-		part.Set = plain.Subset(order[:40])
-		grown := testutil.Must(model.NewSolved(t.Context(), part))(t)
-		for _, rows := range [][]int{order[40:41], order[41:]} {
-			if err := grown.Append(t.Context(), plain.Subset(rows)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		whole := testutil.Must(model.NewSolved(t.Context(), spec))(t)
+		grown := testutil.Must(model.NewSolved(ctx, of(order[:40])))(t)
+		testutil.Check(t, grown.Append(ctx, set.Subset(order[40:41])))
+		testutil.Check(t, grown.Append(ctx, set.Subset(order[41:])))
+		whole := testutil.Must(model.NewSolved(ctx, of(order)))(t)
 		for _, out := range [][]int{{3}, {59, 0, 17}, {45, 46, 47, 48, 49, 50}} {
 			got, want := testutil.Must(grown.LeaveOut(out...))(t), testutil.Must(whole.LeaveOut(out...))(t)
-			rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool {
+			fresh := build(t, of(slices.DeleteFunc(slices.Clone(order), func(i int) bool {
 				return slices.Contains(out, i)
-			})
-			fresh := spec
-			fresh.Set = plain.Subset(rest)
-			fit := testutil.Must(testutil.Must(model.Build(t.Context(), fresh))(t).Fit(t.Context(),
-				0))(t)
-			p := testutil.Must(testutil.Must(model.Build(t.Context(), fresh))(t).Predictor(&fit.Result))(t)
-			trained := testutil.Must(p.Predict(plain.Subset(out)))(t)
+			})))
+			fit := testutil.Must(fresh.Fit(ctx, 0))(t)
+			p := testutil.Must(fresh.Predictor(&fit.Result))(t)
+			trained := testutil.Must(p.Predict(set.Subset(out)))(t)
 			for k := range out {
 				if math.Abs(got[k]-want[k]) > 1e-9*math.Abs(want[k]) ||
 					math.Abs(trained[k]-want[k]) > 1e-8*math.Abs(want[k]) {
@@ -224,21 +204,15 @@ func TestSolved(t *testing.T) {
 			}
 		}
 		before := testutil.Must(grown.LeaveOut(5))(t)
-		// there already, none
-		for _, wrong := range []*dataset.Set{plain.Subset(order[:2]), plain.Subset(nil)} {
-			if err := grown.Append(t.Context(), wrong); !errors.Is(err, model.ErrInput) {
-				t.Errorf("%d rows: %v", wrong.N(), err)
-			}
+		for _, wrong := range [][]int{{0, 1}, nil} { // there already, none
+			fails(t, fmt.Sprint("rows ", wrong), grown.Append(ctx, set.Subset(wrong)), model.ErrInput, "")
 		}
 		if after := testutil.Must(grown.LeaveOut(5))(t); after[0] != before[0] || grown.N() != 60 {
 			t.Errorf("%v before, %v after what was refused", before, after)
 		}
 	}
 	eps := model.NewSpec(set, loss.EpsInsensitive{C: 1, Epsilon: 0.1})
-	if _, err := model.NewSolved(t.Context(), eps); !errors.Is(err,
-		model.ErrInput) {
-		t.Error(err)
-	}
+	refused(model.NewSolved(ctx, eps))(t, "another loss", model.ErrInput, "")
 }
 
 // BenchmarkCost holds the costs of fits to account: times per fit in blocks and one by one, and of the rough
@@ -249,14 +223,11 @@ func BenchmarkCost(b *testing.B) {
 		loss  loss.Loss
 		gamma float64
 	}{
-		{"crabs", loss.Hinge{C: 10}, 0.06}, {"sonar", loss.Hinge{C: 10}, 0.005}, {"wisconsin",
-			loss.Hinge{C: 1}, 0.03},
-		{"wisconsin", loss.Hinge{C: 10}, 0.3}, {"pima", loss.Hinge{C: 1}, 0.04}, {"pima", loss.HardMargin{},
-			0.04},
-		{"synthetic:rings,n=1000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=1000,d=5", loss.Hinge{C: 1},
-			0.06},
-		{"synthetic:rings,n=3000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=3000,d=3", loss.Hinge{C: 1},
-			0.1},
+		{"crabs", loss.Hinge{C: 10}, 0.06}, {"sonar", loss.Hinge{C: 10}, 0.005},
+		{"wisconsin", loss.Hinge{C: 1}, 0.03}, {"wisconsin", loss.Hinge{C: 10}, 0.3},
+		{"pima", loss.Hinge{C: 1}, 0.04}, {"pima", loss.HardMargin{}, 0.04},
+		{"synthetic:rings,n=1000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=1000,d=5", loss.Hinge{C: 1}, 0.06},
+		{"synthetic:rings,n=3000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=3000,d=3", loss.Hinge{C: 1}, 0.1},
 		{"boston", loss.Square{Noise: 5}, 0.02}, {"synthetic:friedman1,n=1000", loss.Square{Noise: 1}, 0.03},
 		{"synthetic:friedman1,n=2000", loss.Square{Noise: 1}, 0.03}, {"sonar", loss.Logistic{C: 1}, 0.005},
 		{"pima", loss.Logistic{C: 1}, 0.04}, {"boston", loss.Huber{C: 1, Epsilon: 1}, 0.02},
@@ -264,9 +235,9 @@ func BenchmarkCost(b *testing.B) {
 	} {
 		for _, storage := range []model.Storage{model.Exact, model.LowRank} {
 			b.Run(fmt.Sprintf("%s/%s/%v", c.data, c.loss.Name(), storage), func(b *testing.B) {
-				spec := model.NewSpec(testutil.Must(dataset.Load(c.data, dataset.Options{}))(b), c.loss)
+				spec := model.NewSpec(load(b, c.data), c.loss)
 				spec.Kernel.Gamma, spec.Storage, spec.Bias = c.gamma, storage, !spec.Set.AreNumbers()
-				benchmarkCost(b, testutil.Must(model.Build(context.Background(), spec))(b))
+				benchmarkCost(b, build(b, spec))
 			})
 		}
 	}
@@ -274,27 +245,24 @@ func BenchmarkCost(b *testing.B) {
 
 // benchmarkCost measures times over what is counted.
 func benchmarkCost(b *testing.B, m *model.Model) {
-	law := resample.Poisson{Ratio: 1}
-	c := m.Cost(b.Context(), law, resample.Resamples{Scheme: law, Y: m.Y})
+	c := m.Cost(b.Context(), bootstrap, resample.Resamples{Scheme: bootstrap, Y: m.Y})
 	settings := model.RetrainSettings{Settings: fits.Settings{Resamples: 64, Workers: 1}}
-	measure := func(name string, counted float64, compute func()) {
-		began := time.Now()
-		compute()
+	measure := func(name string, counted float64, err error, began time.Time) {
+		testutil.Check(b, err)
 		b.ReportMetric(float64(time.Since(began).Nanoseconds())/counted, name+"/counted")
 	}
 	for b.Loop() {
-		var s *solver.Solution
-		measure("single", 64*c.Single, func() {
-			testutil.Must(model.Retrain(b.Context(), m, model.Single, law, settings))(b)
-		})
-		measure("theory", c.Theory, func() {
-			testutil.Must(m.Solve(b.Context(), law, solver.Settings{}))(b)
-		})
-		measure("rough", c.Rough, func() {
-			s = testutil.Must(m.SolveRoughly(b.Context(), law, solver.Settings{}))(b)
-		})
-		measure("block", 64*c.Block, func() {
-			testutil.Must(model.RetrainAround(b.Context(), m, s, law, settings))(b)
-		})
+		began := time.Now()
+		_, err := model.Retrain(b.Context(), m, model.Single, bootstrap, settings)
+		measure("single", 64*c.Single, err, began)
+		began = time.Now()
+		_, err = m.Solve(b.Context(), bootstrap, solver.Settings{})
+		measure("theory", c.Theory, err, began)
+		began = time.Now()
+		s, err := m.SolveRoughly(b.Context(), bootstrap, solver.Settings{})
+		measure("rough", c.Rough, err, began)
+		began = time.Now()
+		_, err = model.RetrainAround(b.Context(), m, s, bootstrap, settings)
+		measure("block", 64*c.Block, err, began)
 	}
 }

@@ -93,7 +93,8 @@ func ExampleRetrain() {
 	data := must(bootbench.Load("sonar", bootbench.ReadOptions{}))
 	spec := bootbench.NewSpec(data, bootbench.Hinge{C: 1})
 	r := must(bootbench.Retrain(ctx, spec, bootbench.Options{Resamples: 100}))
-	cv := must(bootbench.CrossValidate(ctx, spec, bootbench.Folds{Folds: 10, Repeats: 2}, bootbench.Options{}))
+	folds := bootbench.Folds{Folds: 10, Repeats: 2}
+	cv := must(bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{}))
 	fmt.Printf("wrong labels: bootstrap %.2f, cross-validation %.2f\n", r.Error, cv.Error)
 	// Output:
 	// wrong labels: bootstrap 0.20, cross-validation 0.19
@@ -176,7 +177,8 @@ func ExampleEstimate_classes() {
 	data := must(bootbench.Load("iris", bootbench.ReadOptions{}))
 	spec := bootbench.NewSpec(data, bootbench.Hinge{C: 10})
 	e := must(bootbench.Estimate(ctx, spec, bootbench.Options{}))
-	cv := must(bootbench.CrossValidate(ctx, spec, bootbench.Folds{Folds: 10, Repeats: 2}, bootbench.Options{}))
+	folds := bootbench.Folds{Folds: 10, Repeats: 2}
+	cv := must(bootbench.CrossValidate(ctx, spec, folds, bootbench.Options{}))
 	trained := must(bootbench.Train(context.Background(), spec))
 	new := must(bootbench.NewInputs(mat.NewDense(1, 4, []float64{5, 3.4, 1.5, 0.2})))
 	p := must(trained.Predict(new, 0.95))

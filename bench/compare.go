@@ -287,8 +287,7 @@ func (x *experiment) theory(ctx context.Context, row *report.CompareRow) (s *sol
 		row.TheoryS += x.model.GramTime.Seconds()
 	}
 	x.model = settled
-	low, _ := x.model.Approximation()
-	row.Engine, row.Rank, row.Solve = x.model.Form().String(), low.Rank, report.NewSolve(s)
+	row.Engine, row.Rank, row.Solve = x.model.Form().String(), x.model.Rank(), report.NewSolve(s)
 	x.tell("theory", 1, 1)
 	return s, nil
 }

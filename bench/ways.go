@@ -92,12 +92,9 @@ func (x *experiment) way(ctx context.Context, m *model.Model, method model.Retra
 	if err != nil {
 		return w, err
 	}
-	w = way{name: name, engine: m.Form().String(), single: method == model.Single,
+	w = way{name: name, engine: m.Form().String(), rank: m.Rank(), single: method == model.Single,
 		setup: r.Setup.Seconds(), each: r.Stats.Elapsed.Seconds() / float64(r.Resamples), fits: r.Resamples,
 		result: r.Averages}
-	if low, ok := m.Approximation(); ok {
-		w.rank = low.Rank
-	}
 	if r.Status == fits.Cancelled && r.Stats.Fits > 0 { // without the time of fits that it ended
 		w.each = r.Stats.FitTime.Seconds() / float64(r.Stats.Fits*r.Stats.Workers)
 	}

@@ -319,11 +319,12 @@ func (p *part) solve(ctx context.Context, q *Question) (err error) {
 
 // addConvergence adds to an answer how the part was solved, and how accurately.
 func (p *part) addConvergence(a *report.Answer) {
-	approximation, _ := p.model.Approximation()
 	a.Method, a.Status = p.solution.Method.String(), p.solution.Status.String()
 	a.Convergence = &report.Convergence{Engine: p.model.Form().String(), Solve: report.NewSolve(p.solution),
-		Rank: approximation.Rank, RankResidual: approximation.Residual, RankLargest: approximation.Largest,
-		RankError: report.Number(p.model.RankError(p.solution))}
+		Rank: p.model.Rank(), RankError: report.Number(p.model.RankError(p.solution))}
+	if factor := p.model.Factor(); factor != nil {
+		a.RankResidual, a.RankLargest = factor.Accuracy()
+	}
 }
 
 // errOnlyExact: without exact resamples there is no answer.

@@ -61,11 +61,13 @@ func TestSites(t *testing.T) {
 				if i == j {
 					want += spec.Kernel.Jitter
 				}
-				near(t, fmt.Sprintf("kernel of %d and %d", i, j), m.Gram().At(m.Site[i], m.Site[j]), want, 1e-12)
+				near(t, fmt.Sprintf("kernel of %d and %d", i, j), m.Gram().At(m.Site[i], m.Site[j]), want,
+					1e-12)
 			}
 			for r, row := range fresh {
-				near(t, fmt.Sprintf("kernel of new input %d and %d", r, i), cross.Data[r*cross.Stride+m.Site[i]],
-					rbf(spec.Kernel, at, z(row)), 1e-12)
+				got := cross.Data[r*cross.Stride+m.Site[i]]
+				near(t, fmt.Sprintf("kernel of new input %d and %d", r, i), got, rbf(spec.Kernel, at, z(row)),
+					1e-12)
 			}
 		}
 	}
@@ -88,8 +90,8 @@ func precomputed(spec model.Spec) model.Spec {
 	return spec
 }
 
-// same fails unless two specifications, in two forms of inputs, give one model: sites, kernel matrix, kernel of
-// new inputs, left-out error, mean and variance there.
+// same fails unless two specifications, in two forms of inputs, give one model: sites, kernel matrix, kernel
+// of new inputs, left-out error, mean and variance there.
 func same(t *testing.T, specA, specB model.Spec, inA, inB *dataset.Inputs, matrix, answers float64) {
 	t.Helper()
 	a, b := build(t, specA), build(t, specB)
@@ -128,8 +130,8 @@ func TestPrecomputed(t *testing.T) {
 	}
 }
 
-// TestSparseModel: a model of sparse inputs is the model of the same inputs held dense, with new inputs in either
-// form; so it is on a factor, which has the same pivots, so that only rounding differs.
+// TestSparseModel: a model of sparse inputs is the model of the same inputs held dense, with new inputs in
+// either form; so it is on a factor, which has the same pivots, so that only rounding differs.
 func TestSparseModel(t *testing.T) {
 	sparse, dense := text(t)
 	fresh := load(t, "synthetic:text,n=20,d=1500,seed=2").Sparse
@@ -149,10 +151,10 @@ func TestSparseModel(t *testing.T) {
 	}
 }
 
-// TestPreset: the Boston kernel is exp(-sum_j (x_j - x'_j)^2/(73.54 v_j)), v_j the population standard deviation
-// of input j, on features as they are (M03); its left-out error was computed by independent code of another
-// language. Every embedded set of two classes has a hard margin on standardised features, and what a user brings
-// has no preset.
+// TestPreset: the Boston kernel is exp(-sum_j (x_j - x'_j)^2/(73.54 v_j)), v_j the population standard
+// deviation of input j, on features as they are (M03); its left-out error was computed by independent code
+// of another language. Every embedded set of two classes has a hard margin on standardised features, and
+// what a user brings has no preset.
 func TestPreset(t *testing.T) {
 	boston := load(t, "boston")
 	preset, ok := model.PresetFor(boston)
@@ -232,9 +234,9 @@ func shifted(set *dataset.Set, a, b float64) *dataset.Set {
 	return &moved
 }
 
-// TestNormalizedTarget: targets a y + b give a times the answer plus b, with a noise that
-// is a share of the variance. All steps are linear in the targets or quadratic, and the
-// stopping rules relative, so that only rounding differs: 1e-9 of the figure. Labels and given amplitudes stay.
+// TestNormalizedTarget: targets a y + b give a times the answer plus b, with a noise that is a share of the
+// variance. All steps are linear in the targets or quadratic, and the stopping rules relative, so that only
+// rounding differs: 1e-9 of the figure. Labels and given amplitudes stay.
 func TestNormalizedTarget(t *testing.T) {
 	raw := load(t, "synthetic:friedman1,n=120,seed=2")
 	mean, variance := stat.PopMeanVariance(raw.Targets(0), nil)

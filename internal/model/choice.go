@@ -225,6 +225,9 @@ const usualResidual = 1e-3
 
 // jittered is a factor between the sites of m plus the jitter, which its factorisation excludes.
 func jittered(m *Model, factor *linalg.LowRankPlusDiag) linalg.Kernel {
+	if m.sample != nil {
+		m.sample.factor = factor
+	}
 	factor = m.own(factor)
 	factor.AddDiag(m.Spec.Kernel.Jitter)
 	return factor

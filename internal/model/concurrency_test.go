@@ -74,7 +74,8 @@ func TestManyAtOnce(t *testing.T) {
 					}
 					_, of := m.FullFit(ctx, nil)
 					for _, err := range []error{err, of} {
-						if err != nil && !errors.Is(err, linalg.ErrBusy) && !errors.Is(err, solver.ErrOverwritten) {
+						if err != nil && !errors.Is(err, linalg.ErrBusy) && !errors.Is(err,
+							solver.ErrOverwritten) {
 							t.Error(err)
 						}
 					}

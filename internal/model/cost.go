@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -17,10 +18,7 @@ const pilotFits, leastFits = 2, 60
 // Cost is the cost of fits with weights of a law; fits of a support vector machine are counted in the first
 // fits of a plan, if there is one.
 func (m *Model) Cost(ctx context.Context, law resample.CountDistribution, plan resample.Plan) fits.Cost {
-	w := fits.Work{Loss: m.Loss, Sites: m.Sites(), Rank: m.Sites(), Kept: kept(m, law)}
-	if factor := m.Factor(); factor != nil {
-		w.Rank = factor.Rank()
-	}
+	w := fits.Work{Loss: m.Loss, Sites: m.Sites(), Rank: cmp.Or(m.Rank(), m.Sites()), Kept: kept(m, law)}
 	if plan != nil && counts(m) {
 		w.Operations = pilot(ctx, m, plan)
 	}

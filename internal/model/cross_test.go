@@ -95,7 +95,8 @@ func TestCrossRefusals(t *testing.T) {
 	spoilt.Sparse.Value[0] = math.NaN()
 	for what, c := range map[string]struct{ set, in *dataset.Set }{"sparse for dense": {dense, sparse},
 		"NaN": {sparse, spoilt}} {
-		m := build(t, model.Spec{Set: c.set, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}})
+		m := build(t, model.Spec{Set: c.set, Kernel: kernel.Spec{Kind: kernel.Linear},
+			Loss: loss.Hinge{C: 1}})
 		refused(m.CrossAll(&dataset.Inputs{Sparse: c.in.Sparse}))(t, what, model.ErrInput, "")
 	}
 	m := build(t, features)
@@ -138,10 +139,7 @@ func TestSparseIsNotStandardized(t *testing.T) {
 	spec.Standardize = true
 	m := build(t, spec)
 	if m.Standardize || len(m.Warnings()) != 1 || !strings.Contains(m.Warnings()[0], "sparse") ||
-		len(plain.Warnings()) != 0 {
+		plain.Warnings() != nil || m.Gram().At(0, 1) != plain.Gram().At(0, 1) {
 		t.Errorf("standardised: %v, warnings %q and %q", m.Standardize, m.Warnings(), plain.Warnings())
-	}
-	for i := range m.Sites() {
-		near(t, "kernel matrix", m.Gram().At(0, i), plain.Gram().At(0, i), 0)
 	}
 }

@@ -30,7 +30,7 @@ func matrixBytes(m *Model) int64 {
 	case ScaLAPACK:
 		return m.Servants.Bytes(m.Sites(), m.Block)
 	case LowRank:
-		return linalg.LowRankBytes(m.Sites(), m.Factor().Rank())
+		return linalg.LowRankBytes(m.Sites(), m.Rank())
 	}
 	return linalg.SymBytes(m.Sites())
 }
@@ -40,7 +40,7 @@ func matrixBytes(m *Model) int64 {
 func trainerBytes(m *Model, n int) (shared, each int64) {
 	sites, room := int64(m.Sites()), int64(train.Room(n, m.Sites()))
 	if _, ok := m.TrainedOnFactor(); ok {
-		return 0, 16 * room * int64(m.Factor().Rank())
+		return 0, 16 * room * int64(m.Rank())
 	}
 	if m.Form() == LowRank {
 		shared = linalg.SymBytes(m.Sites()) // of Dense
@@ -132,7 +132,8 @@ const spreadRoom = 128 << 20
 // trainerVectors is the approximate number of vectors over the sites in a trainer.
 const trainerVectors = 20
 
-// singleBytes is the memory of fits of so many sites one by one, of which each has outputs beside its examples.
+// singleBytes is the memory of fits of so many sites one by one, of which each has outputs beside its
+// examples.
 func singleBytes(m *Model, sites, outputs, workers int) int64 {
 	shared, each := trainerBytes(m, sites)
 	waiting := fits.BlocksPerWorker*(m.Set.N()+outputs) + trainerVectors*m.Sites()
@@ -148,9 +149,10 @@ func fitBytes(m *Model) int64 {
 }
 
 // NeedToRetrain bounds the memory of Retrain, and of the fit to all beside it, without the kernel matrix. It
-// ignores the exact trainer of fits that do not converge in blocks. With M sites, n rows, a factor of rank r and
-// w workers it is, apart from terms of M and n, 8 M r for a solution on a factor; 16 M^2 for Newton's method on
-// a whole matrix; w times trainers of 8 to 32 M^2, or 16 M r on a factor; or 4 M^2 + w times blocks of 64 fits.
+// ignores the exact trainer of fits that do not converge in blocks. With M sites, n rows, a factor of rank r
+// and w workers it is, apart from terms of M and n, 8 M r for a solution on a factor; 16 M^2 for Newton's
+// method on a whole matrix; w times trainers of 8 to 32 M^2, or 16 M r on a factor; or 4 M^2 + w times
+// blocks of 64 fits.
 func NeedToRetrain(m *Model, method RetrainMethod, law resample.CountDistribution,
 	settings RetrainSettings) int64 {
 	settings = settings.complete()

@@ -242,29 +242,23 @@ func TestModelFileMisfits(t *testing.T) {
 // full within rounding it is the model of the whole matrix.
 func TestPredictorOnFactor(t *testing.T) {
 	numbers, labels := load(t, "synthetic:friedman1,n=120"), load(t, "crabs")
-	for _, l := range []loss.Loss{loss.Square{Noise: 1}, loss.Huber{C: 2, Epsilon: 1}, loss.Hinge{C: 2},
-		loss.Logistic{C: 2}} {
-		spec := model.NewSpec(numbers, l)
-		if testutil.Must(model.NeedsLabels(l))(t) {
-			spec = model.NewSpec(labels, l)
-		}
+	for _, spec := range []model.Spec{model.NewSpec(numbers, loss.Square{Noise: 1}), model.NewSpec(numbers,
+		loss.Huber{C: 2, Epsilon: 1}), model.NewSpec(labels, loss.Hinge{C: 2}), model.NewSpec(labels,
+		loss.Logistic{C: 2})} {
 		_, _, whole, _ := predictor(t, spec, 0)
-		spec.Storage = model.LowRank
-		for _, rank := range []int{10, 0} {
-			spec.MaxRank, spec.RankTol = rank, 0
-			if rank == 0 {
-				spec.RankTol = 1e-13
-			}
+		name := spec.Loss.Name()
+		for _, limit := range []model.Spec{{MaxRank: 10}, {RankTol: 1e-13}} {
+			spec.Storage, spec.MaxRank, spec.RankTol = model.LowRank, limit.MaxRank, limit.RankTol
 			m, fit, p, _ := predictor(t, spec, 0)
 			f, want := testutil.Must(p.Predict(m.Set))(t), testutil.Must(whole.Predict(m.Set))(t)
-			if _, dense := l.(loss.Hinge); !dense && len(p.Weight) != m.Factor().Rank() {
-				t.Errorf("%s: %d weights of rank %d", l.Name(), len(p.Weight), m.Factor().Rank())
+			if name != "hinge" && len(p.Weight) != m.Rank() {
+				t.Errorf("%s: %d weights of rank %d", name, len(p.Weight), m.Rank())
 			}
 			for _, site := range m.Factor().Pivots() {
 				i := m.First[site]
-				near(t, l.Name()+" at a pivot", f[i], fit.F[site]+m.Mean, 1e-5)
-				if rank == 0 {
-					near(t, l.Name()+" of full rank", f[i], want[i], 1e-3)
+				near(t, name+" at a pivot", f[i], fit.F[site]+m.Mean, 1e-5)
+				if limit.RankTol > 0 {
+					near(t, name+" of full rank", f[i], want[i], 1e-3)
 				}
 			}
 		}

@@ -27,10 +27,10 @@ type sample struct {
 	seen    []rankedAnswer // of Settle, by rising rank
 }
 
-// chooseRank is a factor, without jitter, of the rank that Settle chooses for the law m.chosen, by default the
-// bootstrap, on a random sample of the sites. Each stands for several, so that it is drawn as often as they are
-// together. If most (0: no limit) or memory allow no sufficient rank there is a *linalg.RankError with the
-// factor.
+// chooseRank is a factor, without jitter, of the rank that Settle chooses for the law m.chosen, by default
+// the bootstrap, on a random sample of the sites. Each stands for several, so that it is drawn as often as
+// they are together. If most (0: no limit) or memory allow no sufficient rank there is a *linalg.RankError
+// with the factor.
 func chooseRank(ctx context.Context, m *Model, most int) (*linalg.LowRankPlusDiag, error) {
 	if m.chosen == nil {
 		m.chosen = resample.Poisson{Ratio: 1}
@@ -57,27 +57,27 @@ func chooseRank(ctx context.Context, m *Model, most int) (*linalg.LowRankPlusDia
 	if err != nil {
 		return nil, err
 	}
-	factor := of.factor.Truncate(part.Factor().Rank())
-	if m.ofBound = part.ofBound; s.Status == solver.Converged {
-		off := part.RankError(s)
+	rank, off := part.Rank(), part.RankError(s)
+	if m.ofBound, m.start = part.ofBound, nil; s.Status == solver.Converged {
 		goal := max(nearGoal*m.rankGoal(), off)
-		factor = factor.Truncate(of.lowest(off, goal))
-		m.ofBound = goal / rankErrorBound(part.own(factor), s.SitePrecision, 0)
+		rank = of.lowest(off, goal)
+		m.ofBound = goal / rankErrorBound(part.own(of.factor.Truncate(rank)), s.SitePrecision, 0)
 	}
-	if factor, err = factor.Extend(ctx, m.inputs, sites, m.Spec.Kernel.Constant); err != nil {
+	factor, err := of.factor.Truncate(rank).Extend(ctx, m.inputs, sites, m.Spec.Kernel.Constant)
+	if err != nil {
 		return nil, err
 	}
-	m.start = startOn(factor, part.Factor(), s)
-	if s.Status == solver.TooCoarse {
+	if s.Status != solver.Converged {
 		trace, _ := factor.Accuracy()
-		return nil, &linalg.RankError{Rank: factor.Rank(), Residual: trace, Factor: factor,
+		return nil, &linalg.RankError{Rank: rank, Residual: trace, Factor: factor,
 			Memory: part.MaxRank == highest}
 	}
+	m.start = startOn(factor, part.Factor(), s)
 	return factor, nil
 }
 
-// lowest is the lowest rank with an error within a goal: the change of the answer up to the last one, with the
-// error of that, which falls geometrically between answers.
+// lowest is the lowest rank with an error within a goal: the change of the answer up to the last one, with
+// the error of that, which falls geometrically between answers.
 func (s *sample) lowest(off, goal float64) int {
 	last, above := s.seen[len(s.seen)-1], 0.0
 	for i, at := range slices.Backward(s.seen) {
@@ -96,13 +96,14 @@ func (s *sample) lowest(off, goal float64) int {
 func (m *Model) part(sites []int) *Model {
 	part := *m
 	part.inputs, part.Functions, part.Rows = m.inputs.Subset(sites), nil, nil
-	part.Site, part.First, part.Y = make([]int, len(sites)), make([]int, len(sites)), make([]float64, len(sites))
+	part.Site, part.Y = make([]int, len(sites)), make([]float64, len(sites))
 	count, mean := siteTargets(m)
 	rows, weights := make([]int, len(sites)), make([]float64, len(sites))
 	for k, site := range sites {
-		part.Site[k], part.First[k], rows[k] = k, k, m.First[site]
+		part.Site[k], rows[k] = k, m.First[site]
 		part.Y[k], weights[k] = mean[site], count[site]
 	}
+	part.First = part.Site
 	part.Spec.Set = m.Set.Subset(rows)
 	if m.Merged() > 0 {
 		part.Spec.Set.Weights = weights
@@ -159,11 +160,10 @@ func (m *Model) copies() float64 {
 	return m.sample.copies
 }
 
-// own is a factor that grew on the sample between its own sites.
+// own is a factor between the sites of the model, of which those of a sample are a part.
 func (m *Model) own(factor *linalg.LowRankPlusDiag) *linalg.LowRankPlusDiag {
 	if m.sample == nil {
 		return factor
 	}
-	m.sample.factor = factor
 	return factor.Subset(m.sample.own)
 }

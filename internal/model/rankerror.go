@@ -124,7 +124,7 @@ func noteRank(m *Model, s *solver.Solution, off float64) {
 	}
 	s.Warnings = append(s.Warnings,
 		fmt.Sprintf("rank %d may change the left-out error by %s, where %.2g%% is the goal",
-			m.Factor().Rank(), change, 100*m.rankGoal()))
+			m.Rank(), change, 100*m.rankGoal()))
 	if m.Spec.RankTol == 0 || m.Spec.RankError > 0 {
 		s.Status = solver.TooCoarse
 	}
@@ -157,23 +157,23 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 	if m.fine {
 		tightened = maxTightened // the next matrix is dense
 	}
-	at := truncated(m, int(float64(m.Factor().Rank())/math.Pow(rankStep, float64(coarserRanks(m, settings)))))
+	at := truncated(m, int(float64(m.Rank())/math.Pow(rankStep, float64(coarserRanks(m, settings)))))
 	for {
-		coarse, roughly := at.Factor().Rank() < m.Factor().Rank(), settings
+		coarse, roughly := at.Rank() < m.Rank(), settings
 		if coarse && !sure {
 			roughly.Tolerance = max(settings.Tolerance, min(mostRough, m.rankGoal()))
 		}
 		s, err := solve(ctx, at, law, roughly)
-		if at.fine && err == nil && s.Status != solver.Converged && s.Status != solver.Cancelled {
-			whole, err := wholeMatrix(ctx, at)
-			return on(at, whole), nil, err
-		}
 		if err != nil || s.Status != solver.Converged {
+			if at.fine && err == nil && s.Status != solver.Cancelled {
+				whole, err := wholeMatrix(ctx, at)
+				return on(at, whole), nil, err
+			}
 			return at, s, err
 		}
 		at.ofBound = 0
 		value, _ := s.LeftOut(DefaultTest(m.Set))
-		seen = append(seen, rankedAnswer{at.Factor().Rank(), value, at.RankError(s)})
+		seen = append(seen, rankedAnswer{at.Rank(), value, at.RankError(s)})
 		if m.sample != nil {
 			m.sample.seen = seen
 		}
@@ -229,7 +229,7 @@ func settleByWeight(ctx context.Context, m *Model, law resample.CountDistributio
 		roughly.Tolerance = max(settings.Tolerance, mostRough)
 	}
 	columns, err := kernelColumns(m)
-	limit := linalg.RankOptions{MaxRank: weightedRanks * max(1, at.Factor().Rank()), MaxBytes: rankBytes(m),
+	limit := linalg.RankOptions{MaxRank: weightedRanks * max(1, at.Rank()), MaxBytes: rankBytes(m),
 		PerRank: nearGoal * m.rankGoal() / (rankErrorFactor * weightedShare)}
 	if m.fine {
 		limit.MaxRank = min(limit.MaxRank, m.Sites()/worthNewton)
@@ -238,7 +238,7 @@ func settleByWeight(ctx context.Context, m *Model, law resample.CountDistributio
 		limit.MaxRank = min(limit.MaxRank, m.Spec.MaxRank)
 	}
 	if m.MaxBytes > 0 { // beside the present factor
-		limit.MaxBytes = max(1, limit.MaxBytes-linalg.LowRankBytes(m.Sites(), m.Factor().Rank()))
+		limit.MaxBytes = max(1, limit.MaxBytes-linalg.LowRankBytes(m.Sites(), m.Rank()))
 	}
 	for try := 0; err == nil && try <= maxTightened+1; try++ {
 		s, err := solve(ctx, at, law, roughly)
@@ -268,7 +268,7 @@ func settleByWeight(ctx context.Context, m *Model, law resample.CountDistributio
 
 // truncated is the model on the first pivots of its factor; m if it has no more.
 func truncated(m *Model, rank int) *Model {
-	if rank >= m.Factor().Rank() {
+	if rank >= m.Rank() {
 		return m
 	}
 	return on(m, m.Factor().Truncate(rank))
@@ -277,7 +277,7 @@ func truncated(m *Model, rank int) *Model {
 // nextRank is the model of the next rank if the answer of at is not accurate enough: rankStep times its
 // rank, or less if the bound there reaches the goal.
 func nextRank(m *Model, at *Model, s *solver.Solution) (next *Model, sure bool) {
-	rank, finest := float64(at.Factor().Rank()), float64(m.Factor().Rank())
+	rank, finest := float64(at.Rank()), float64(m.Rank())
 	for _, times := range []float64{1.1, 1.2, 1.3} {
 		if next = truncated(m, int(times*rank)); at.ofBound == 0 || next == m {
 			break
@@ -321,7 +321,7 @@ func coarserRanks(m *Model, settings solver.Settings) int {
 	if m.grown {
 		return grownSteps
 	}
-	return min(rankSteps, int(math.Log(float64(m.Factor().Rank())/8)/math.Log(rankStep)))
+	return min(rankSteps, int(math.Log(float64(m.Rank())/8)/math.Log(rankStep)))
 }
 
 // rankedAnswer is a left-out error, and the bound of its change by the rank.

@@ -103,8 +103,8 @@ func Refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.S
 func (s *RefineSettings) check(m *Model, solution *solver.Solution) error {
 	switch {
 	case loss.TraitsOf(m.Loss).Proximal == nil:
-		return fmt.Errorf("refined estimates need a loss with a proximal map, which %q is not: its predictor "+
-			"is a posterior mean", m.Loss.Name())
+		return fmt.Errorf("refined estimates need a loss with a proximal map, which %q is not: its "+
+			"predictor is a posterior mean", m.Loss.Name())
 	case solution == nil || solution.Sites() != m.Sites() || len(solution.Problem.Y) != m.Set.N():
 		return errors.New("the solution is not one of this model")
 	case s.Resamples < 2:
@@ -137,8 +137,8 @@ func refine(ctx context.Context, m *Model, s *solver.Solution, scheme resample.S
 	if settings.Accuracy > 0 {
 		more = func(a *fits.Averages) int { return settings.more(a, period) }
 	}
-	result.Averages, err = fits.Estimate(ctx, problem, fits.Batch(trainer), estimator, settings.Settings, more)
-	if err != nil {
+	if result.Averages, err = fits.Estimate(ctx, problem, fits.Batch(trainer), estimator, settings.Settings,
+		more); err != nil {
 		return nil, err
 	}
 	if result.Resamples < 2*period {

@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -86,36 +85,30 @@ type TrainingRows struct {
 // TrainingRows are the rows of the model for a predictor of it; nil if there is no closed form, or if the
 // predictor lacks sites: those are on a low-rank factor, where it is a sum over the pivots.
 func (m *Model) TrainingRows(p *Predictor) *TrainingRows {
-	t := loss.TraitsOf(m.Loss)
+	t, site := loss.TraitsOf(m.Loss), m.Site
 	if !t.Quadratic || !(t.Noise > 0) || !m.Set.AreNumbers() || m.Form() != Exact ||
 		m.Kernel.Kind == kernel.Precomputed || len(p.Weight) != m.Sites() {
 		return nil
 	}
-	r := &TrainingRows{nil, m.Y, m.Set.Weights, m.Set.Groups, t.Noise, m.Unit, 1, m.Bias}
-	if m.Merged() > 0 {
-		r.Site = m.Site
+	if m.Merged() == 0 {
+		site = nil
 	}
-	return r
+	return &TrainingRows{site, m.Y, m.Set.Weights, m.Set.Groups, t.Noise, m.Unit, 1, m.Bias}
 }
 
 // check refuses rows that do not fit a number of sites.
 func (r *TrainingRows) check(sites int) error {
-	n, own := len(r.Target), train.Sites(r.Site)
-	if err := own.Check(n, sites); err != nil {
-		return err
-	}
-	if r.Weight != nil && len(r.Weight) != n || r.Group != nil && len(r.Group) != n {
+	n := len(r.Target)
+	switch {
+	case r.Weight != nil && len(r.Weight) != n || r.Group != nil && len(r.Group) != n:
 		return errors.New("the lists of rows differ in length")
-	}
-	for i := range n {
-		if r.Group != nil && (r.Group[i] < 0 || r.Group[i] >= n) || r.Weight != nil && !(r.Weight[i] > 0) {
-			return fmt.Errorf("row %d has no group or no weight", i+1)
-		}
-	}
-	if !(r.Noise > 0) || !(r.Unit > 0) || !(r.Choice >= 1) {
+	case slices.ContainsFunc(r.Group, func(g int) bool { return g < 0 || g >= n }) ||
+		slices.ContainsFunc(r.Weight, func(w float64) bool { return !(w > 0) }):
+		return errors.New("a row has no group or no weight")
+	case !(r.Noise > 0) || !(r.Unit > 0) || !(r.Choice >= 1):
 		return errors.New("the noise, the unit or the factor of the rows is out of range")
 	}
-	return nil
+	return train.Sites(r.Site).Check(n, sites)
 }
 
 // refits makes the Refits of a predictor from the rows of its file.

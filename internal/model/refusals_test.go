@@ -44,10 +44,11 @@ type refusal struct {
 	says   string
 }
 
-// TestRefusals: every refusal of Build wraps ErrInput, or ErrMemory where only the memory is short, says what is
-// wrong, and leaves no model. Whatever the loss, a precomputed matrix that is not positive semidefinite is bad
-// input that names the file, and so is a diagonal that is no variance; one that is indefinite by what printing
-// rounds is taken. Hard margins that contradict each other at one input are refused.
+// TestRefusals: every refusal of Build wraps ErrInput, or ErrMemory where only the memory is short, says
+// what is wrong, and leaves no model. Whatever the loss, a precomputed matrix that is not positive
+// semidefinite is bad input that names the file, and so is a diagonal that is no variance; one that is
+// indefinite by what printing rounds is taken. Hard margins that contradict each other at one input are
+// refused.
 func TestRefusals(t *testing.T) {
 	labels := labelsOnly{loss.Square{Noise: 1}}
 	sparse, _ := text(t)
@@ -107,7 +108,8 @@ func TestRefusals(t *testing.T) {
 		{"rank error NaN", func(s *model.Spec) { s.RankError = math.NaN() }, "rank error"},
 		{"largest rank", func(s *model.Spec) { s.MaxRank = -1 }, "largest rank"},
 		{"engine", func(s *model.Spec) { s.Storage = 9 }, "no engine"},
-		{"rank", func(s *model.Spec) { s.Storage, s.RankTol, s.MaxRank = model.LowRank, 1e-6, 5 }, "rank limit of 5"},
+		{"rank", func(s *model.Spec) { s.Storage, s.RankTol, s.MaxRank = model.LowRank, 1e-6, 5 },
+			"rank limit of 5"},
 		{"sparse NaN", func(s *model.Spec) { s.Set, s.Loss = spoilt, loss.Hinge{C: 1} }, "is NaN"},
 		{"sparse matrix", func(s *model.Spec) {
 			s.Set, s.Loss, s.Kernel = sparse, loss.Hinge{C: 1}, kernel.Spec{Kind: kernel.Precomputed}
@@ -132,9 +134,10 @@ func TestRefusals(t *testing.T) {
 		}{{1, 2, "K.csv: the precomputed kernel matrix is not positive semidefinite"},
 			{1, -0.9, "K.csv: the precomputed kernel matrix is not positive semidefinite"},
 			{1e-320, 0, "K.csv: the kernel of row 1"}, {1e300, 0, "K.csv: the kernel of row 1"}} {
-			cases = append(cases, refusal{fmt.Sprint("K ", l.Name(), c.diagonal, c.other), func(s *model.Spec) {
-				s.Set, s.Loss, s.Kernel = matrixSet(8, c.diagonal, c.other), l, kernel.Spec{
-					Kind: kernel.Precomputed}
+			name := fmt.Sprint("K ", l.Name(), c.diagonal, c.other)
+			cases = append(cases, refusal{name, func(s *model.Spec) {
+				s.Set, s.Loss = matrixSet(8, c.diagonal, c.other), l
+				s.Kernel = kernel.Spec{Kind: kernel.Precomputed}
 			}, c.says})
 		}
 	}
@@ -177,8 +180,8 @@ func TestNeedsWhole(t *testing.T) {
 	spec = smooth(t, 200)
 	spec.Storage, spec.MaxRank = model.LowRank, 12
 	m = build(t, spec)
-	if a, _ := m.Approximation(); a.Rank != 12 || model.Storage(9).String() != "Engine(9)" {
-		t.Errorf("rank %d, 12 asked for", a.Rank)
+	if m.Rank() != 12 || model.Storage(9).String() != "Engine(9)" {
+		t.Errorf("rank %d, 12 asked for", m.Rank())
 	}
 	m.MaxBytes = 1000
 	if _, err := m.LossTrainers(0); err != nil {

@@ -54,10 +54,10 @@ func refined(t *testing.T, spec model.Spec) []float64 {
 	return slices.Concat(r.Mean, r.Variance, []float64{left.Error, left.SE, left.BaggedError})
 }
 
-// TestSpreadIsExact: regression and classification, with and without a fit of its own kind to all data, dense and
-// sparse, have the same fixed points as on the exact engine, to 1e-9 of the largest value, since both solves stop
-// at 1e-11 and the problem amplifies what is left; and the same exact resamples around them, to some ten times the
-// tolerance of the fits.
+// TestSpreadIsExact: regression and classification, with and without a fit of its own kind to all data,
+// dense and sparse, have the same fixed points as on the exact engine, to 1e-9 of the largest value, since
+// both solves stop at 1e-11 and the problem amplifies what is left; and the same exact resamples around
+// them, to some ten times the tolerance of the fits.
 func TestSpreadIsExact(t *testing.T) {
 	regression, sonar := load(t, "synthetic:friedman1,n=80,seed=3"), load(t, "sonar").Subset(every(208, 3))
 	smooth, classes := kernel.Spec{Amplitude: 20, Constant: 100}, kernel.Spec{Gamma: 0.5 / float64(sonar.D())}
@@ -72,7 +72,7 @@ func TestSpreadIsExact(t *testing.T) {
 	}{
 		{sparse, loss.Hinge{C: 1}, kernel.Spec{Gamma: 0.7, Jitter: 0.1}, false},
 		{regression, loss.Square{Noise: 0.5}, smooth, true},
-		{grid(t, 90).Set, loss.Square{Noise: 0.2}, kernel.Spec{Gamma: 0.3, Amplitude: 2, Constant: 0.5}, true},
+		{grid(t, 90).Set, loss.Square{Noise: 0.2}, grid(t, 90).Kernel, true},
 		{sonar, loss.HardMargin{}, classes, false},
 		{sonar, loss.Hinge{C: 1}, classes, true},
 		{sonar, loss.SquaredHinge{C: 2}, classes, false},

@@ -126,34 +126,22 @@ func (m *Model) Dense() (*linalg.Sym, error) {
 	return m.dense()
 }
 
-// Approximation describes a low-rank kernel matrix and its accuracy.
-type Approximation struct {
-	Rank int
-	// mean residual over the mean of K_ii - constant: the relative error of R R' in the trace norm
-	Residual  float64
-	Largest   float64 // largest residual, in units of the kernel, a bound of |K - R R'|
-	Automatic bool    // chosen by Auto
-}
-
-// Approximation describes a low-rank model; ok is false for an exact one.
-func (m *Model) Approximation() (a Approximation, ok bool) {
-	factor := m.Factor()
-	if factor == nil {
-		return a, false
+// Rank is the rank of a factor; 0 without.
+func (m *Model) Rank() int {
+	if factor := m.Factor(); factor != nil {
+		return factor.Rank()
 	}
-	a.Rank, a.Automatic = factor.Rank(), m.Spec.Storage == Auto
-	a.Residual, a.Largest = factor.Accuracy()
-	return a, true
+	return 0
 }
 
 // Warnings are warnings about the model for the user of an answer.
 func (m *Model) Warnings() []string {
-	a, approximate := m.Approximation()
-	if !approximate || !a.Automatic {
+	if m.Form() != LowRank || m.Spec.Storage != Auto {
 		return m.notes
 	}
+	residual, _ := m.Factor().Accuracy()
 	return append(slices.Clone(m.notes),
 		fmt.Sprintf("the lowrank engine was chosen because %s: rank %d for %d distinct inputs, mean "+
 			"residual %.1e of the kernel's variance, kept as a variance of each input's own; Spec.Storage "+
-			"exact computes without it", m.reason, a.Rank, m.Sites(), a.Residual))
+			"exact computes without it", m.reason, m.Rank(), m.Sites(), residual))
 }

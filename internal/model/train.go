@@ -22,16 +22,26 @@ import (
 // factor, on which the predictor is a sum over the pivots. A tolerance (train.Settings) of 0 means the
 // default of the loss's trainer; the square loss is solved directly.
 func (m *Model) Fit(ctx context.Context, tolerance float64) (*machine.Result, error) {
-	fit, err := fit(ctx, m, tolerance)
-	_, onFactor := m.TrainedOnFactor()
-	if factor := m.Factor(); err == nil && onFactor && factor.Rank() > 0 { // the same function on the pivots
-		atPivots := factor.PivotWeights(fit.Weight)
+	of, err := m.LossTrainers(tolerance)
+	if err != nil {
+		return nil, err
+	}
+	learn, err := of.Trainer()
+	if err != nil {
+		return nil, InputError(err)
+	}
+	fit, err := learn(train.Set{Y: m.Y, Site: m.Site, Weight: weights(m), Stop: train.Until(ctx)})
+	if err != nil && loss.TraitsOf(m.Loss).Margin {
+		return nil, InputError(err)
+	}
+	if _, onFactor := m.TrainedOnFactor(); err == nil && onFactor && m.Rank() > 0 {
+		atPivots := m.Factor().PivotWeights(fit.Weight) // the same function
 		clear(fit.Weight)
-		for k, site := range factor.Pivots() {
+		for k, site := range m.Factor().Pivots() {
 			fit.Weight[site] = atPivots[k]
 		}
 	}
-	return fit, err
+	return &fit, err
 }
 
 // FullFit trains once on all data and returns the predictor at the sites: as a fit in a block around a
@@ -76,8 +86,8 @@ func FullFits(ctx context.Context, same []*Model) (fits [][]float64, err error) 
 	return fits, nil
 }
 
-// fullFit is a fit to all data by the engine, or by the loss's trainer: that of a distributed matrix on the dense
-// one, if that fits into this machine's memory.
+// fullFit is a fit to all data by the engine, or by the loss's trainer: that of a distributed matrix on the
+// dense one, if that fits into this machine's memory.
 func fullFit(ctx context.Context, m *Model) ([]float64, error) {
 	if t := loss.TraitsOf(m.Loss); t.Quadratic {
 		count, mean := siteTargets(m)
@@ -97,7 +107,7 @@ func fullFit(ctx context.Context, m *Model) ([]float64, error) {
 		}
 		m = on(m, k)
 	}
-	one, err := fit(ctx, m, 0)
+	one, err := m.Fit(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -143,23 +153,6 @@ func (m *Model) LossTrainers(tolerance float64) (of *machine.Trainers, err error
 		return nil, InputError(err)
 	}
 	return of, nil
-}
-
-// fit trains once on all rows of the view.
-func fit(ctx context.Context, m *Model, tolerance float64) (*machine.Result, error) {
-	of, err := m.LossTrainers(tolerance)
-	if err != nil {
-		return nil, err
-	}
-	learn, err := of.Trainer()
-	if err != nil {
-		return nil, InputError(err)
-	}
-	fit, err := learn(train.Set{Y: m.Y, Site: m.Site, Weight: weights(m), Stop: train.Until(ctx)})
-	if err != nil && loss.TraitsOf(m.Loss).Margin {
-		return nil, InputError(err)
-	}
-	return &fit, err
 }
 
 // weights are the weights of the examples in the function of the view, 1 without, and 0 beside its rows.

@@ -123,7 +123,8 @@ func TestInterrupts(t *testing.T) {
 	m, settings := rings(t, "60", model.Exact), model.RetrainSettings{Settings: fits.Settings{Resamples: 64,
 		Workers: 1}}
 	for until := range 10 {
-		if _, err := model.Retrain(testutil.EndAfter(200*until), m, model.Batch, bootstrap, settings); err != nil &&
+		ctx := testutil.EndAfter(200 * until)
+		if _, err := model.Retrain(ctx, m, model.Batch, bootstrap, settings); err != nil &&
 			!errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
@@ -226,8 +227,10 @@ func BenchmarkCost(b *testing.B) {
 		{"crabs", loss.Hinge{C: 10}, 0.06}, {"sonar", loss.Hinge{C: 10}, 0.005},
 		{"wisconsin", loss.Hinge{C: 1}, 0.03}, {"wisconsin", loss.Hinge{C: 10}, 0.3},
 		{"pima", loss.Hinge{C: 1}, 0.04}, {"pima", loss.HardMargin{}, 0.04},
-		{"synthetic:rings,n=1000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=1000,d=5", loss.Hinge{C: 1}, 0.06},
-		{"synthetic:rings,n=3000", loss.Hinge{C: 10}, 0.3}, {"synthetic:blobs,n=3000,d=3", loss.Hinge{C: 1}, 0.1},
+		{"synthetic:rings,n=1000", loss.Hinge{C: 10}, 0.3},
+		{"synthetic:blobs,n=1000,d=5", loss.Hinge{C: 1}, 0.06},
+		{"synthetic:rings,n=3000", loss.Hinge{C: 10}, 0.3},
+		{"synthetic:blobs,n=3000,d=3", loss.Hinge{C: 1}, 0.1},
 		{"boston", loss.Square{Noise: 5}, 0.02}, {"synthetic:friedman1,n=1000", loss.Square{Noise: 1}, 0.03},
 		{"synthetic:friedman1,n=2000", loss.Square{Noise: 1}, 0.03}, {"sonar", loss.Logistic{C: 1}, 0.005},
 		{"pima", loss.Logistic{C: 1}, 0.04}, {"boston", loss.Huber{C: 1, Epsilon: 1}, 0.02},

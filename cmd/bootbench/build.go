@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +16,9 @@ import (
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/report"
+	"bootbench/kernel"
 	"bootbench/loss"
+	"bootbench/resample"
 )
 
 // problem is DATA and its specification, before any matrix.
@@ -137,6 +141,115 @@ func (o *options) open() bool {
 	return o.loss != perceptronLoss && !o.Given(about.Takes...)
 }
 
+// asked reads DATA for the question of the flags, of which it sets the scheme. It prepares the exact
+// resamples: their memory, and their journal.
+func (a *app) asked(o *options, data string) (p *problem, q answer.Question) {
+	q = o.question()
+	p = a.read(o, data, func(ctx context.Context, spec model.Spec) int {
+		scheme, err := o.schemeOver(resample.Design{N: spec.Set.N()}, o.scheme, o.ratio)
+		if err != nil {
+			return spec.Set.N() // the design has the same error
+		}
+		q.Scheme = scheme
+		return q.DefaultSample(ctx, spec)
+	})
+	q.Scheme = o.designed(o.ratio, p.spec.Set)
+	_, exact := p.spec.Loss.(loss.Proximal)
+	if exact && q.Exact != answer.No {
+		p.spec.Then = func(m *model.Model) int64 { return model.NeedToRefine(m, q.Resamples) }
+	}
+	o.keepable(p, q, o.journal != "" || a.tasks.merging || o.shard.count > 0)
+	return p, q
+}
+
+// keepable refuses to keep or to share exact resamples that there are none of.
+func (o *options) keepable(p *problem, q answer.Question, wanted bool) {
+	_, exact := p.spec.Loss.(loss.Proximal)
+	switch {
+	case !wanted || len(p.spec.Set.Levels()) > 2: // which always use exact resamples
+	case q.Exact == answer.No:
+		refuse("--journal keeps the exact resamples of --refine, and there are none: give " +
+			"--refine R, or leave out --journal")
+	case q.Accuracy > 0 && o.shard.count > 0:
+		refuse("--shard needs to know how many exact resamples there are, which --accuracy " +
+			"decides on the way: give --refine R instead")
+	case !exact:
+		refuse("--journal keeps exact resamples, which loss %s does not have: leave it out",
+			p.spec.Loss.Name())
+	}
+}
+
+// standard are the settings of estimate by default, which also decide the size of the sample of commands that
+// train models: of the same rows, they train the model that estimate judges.
+var standard = answer.Question{Scheme: resample.Poisson{Ratio: 1}, Theory: answer.IfPossible,
+	Exact: answer.IfPossible, Resamples: autoResamples}
+
+// sampler is the number of rows to draw for a model that a search has chosen.
+type sampler = func(context.Context, model.Spec) int
+
+// upTo draws 2000 of more than so many rows.
+func upTo(most int) sampler {
+	return func(_ context.Context, spec model.Spec) int {
+		if n := spec.Set.N(); n <= most {
+			return n
+		}
+		return 2000
+	}
+}
+
+// wholeDesign reports whether a sample of single rows would divide what the flags say of the rows.
+func (o *options) wholeDesign() bool {
+	return o.grouped() || o.Given("strata", "blocks", "counts", "fold-column") ||
+		o.kernel == kernel.Precomputed.String()
+}
+
+// draw takes a random sample of the rows, of size --sample, or, if there is no design, of size byDefault, nil
+// for all rows.
+func (o *options) draw(ctx context.Context, p *problem, byDefault sampler) {
+	set := p.spec.Set
+	n, size := set.N(), set.N()
+	switch {
+	case o.sample.Number > 0:
+		size = min(o.sample.Number, n)
+	case !o.sample.Word && byDefault != nil && !o.wholeDesign():
+		if size = byDefault(ctx, p.spec); size < n {
+			p.choice.sample = size
+		}
+	}
+	if size == n {
+		return
+	}
+	order := rand.New(rand.NewPCG(o.asked.Seed, 2)).Perm(n)
+	if size = together(order, size, set.Groups); size == n {
+		return
+	}
+	drawn := order[:size]
+	slices.Sort(drawn)
+	p.spec.Set, p.others = set.Split(drawn, order[size:])
+	if p.spec.Set.RowNames == nil {
+		for _, row := range drawn {
+			p.spec.Set.RowNames = append(p.spec.Set.RowNames, strconv.Itoa(row+1))
+		}
+	}
+}
+
+// together sorts the rows of a group behind the first of them in a random order, and returns the size, at
+// least as large, at which no group is divided.
+func together(order []int, size int, group []int) int {
+	if group == nil {
+		return size
+	}
+	first := make([]int, len(order)) // place of each group's first row
+	for at, row := range slices.Backward(order) {
+		first[group[row]] = at
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return first[group[i]] - first[group[j]] })
+	for size < len(order) && group[order[size]] == group[order[size-1]] {
+		size++
+	}
+	return size
+}
+
 func (a *app) build(ctx context.Context, p *problem) *answer.Study {
 	a.console.Progress("kernel matrix", 0, 1)
 	if p.spec.Storage == model.ScaLAPACK {
@@ -177,7 +290,7 @@ func (a *app) ask(p *problem, question func(s *answer.Study) report.Result) {
 	s := a.build(a.ctx, p)
 	a.openJournal(p)
 	a.keepFits(s)
-	a.answer(question(s))
+	a.deliver(question(s))
 }
 
 // row is a complete estimate as a row of a table.

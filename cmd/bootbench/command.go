@@ -47,11 +47,7 @@ var flagHelp = flags.ReadHelp(flagPage)
 
 // describe sets a command's help: usage and summary, a line each, paragraphs, and examples.
 func describe(cmd *cobra.Command, name string) *cobra.Command {
-	page, err := help.ReadFile("help/" + name + ".txt")
-	if err != nil {
-		panic(err)
-	}
-	use, rest, _ := strings.Cut(string(page), "\n")
+	use, rest, _ := strings.Cut(string(steps.Must(help.ReadFile("help/"+name+".txt"))), "\n")
 	if cmd.Use = strings.TrimPrefix(use, "bootbench "); name == "bootbench" {
 		cmd.Use = name
 	}
@@ -143,14 +139,13 @@ func (c *command) flagged(o *options, args []string) (line []string) {
 func (o *options) checkArguments(name string, args []string) {
 	export := map[bool]int{true: 1}[o.exportName != ""]
 	switch n := len(args); {
-	case name == "compare":
 	case name == "merge" && n == 0:
 		refuse("merge takes the folders of journals, and here is none")
 	case name == "info" && n > 0:
 		refuse("info takes no arguments, not %q", args[0])
 	case name == "datasets" && n != export:
 		refuse("%d arguments: datasets takes a FILE with --export NAME and none without", n)
-	case slices.Contains([]string{"merge", "info", "datasets"}, name):
+	case slices.Contains([]string{"compare", "merge", "info", "datasets"}, name):
 	case name == "predict" && o.model != "" && n > 0:
 		refuse("predict takes DATA or --model FILE, not both")
 	case name == "predict" && o.model != "":

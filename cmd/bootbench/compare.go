@@ -195,7 +195,7 @@ func compareModels(a *app, o *options, args []string) {
 	if one.exact.Each != nil && other.exact.Each != nil {
 		d.Refined = calibration.Compare(one.exact, other.exact, d.Level)
 	}
-	a.answer(d)
+	a.deliver(d)
 }
 
 // mostInteractions is the number N of examples up to which a comparison computes N x N interactions.

@@ -45,7 +45,7 @@ func deliverRows[R any](a *app, c rowRun[R]) {
 		steps.Check(err)
 	}
 	c.finish(rows, err == nil)
-	switch a.deliver(report.SheetOf(c.document, false)); {
+	switch a.deliver(c.document); {
 	case isInterrupt(a, err):
 		a.status = exitInterrupted
 	case err != nil:
@@ -107,20 +107,12 @@ func growingRatios(n int) (ratios []float64) {
 // rows.
 const fewRows, fewRowsResamples = fits.MostJackknifed, 1000
 
-// growingSample is the number of rows for which that takes about 20 s on two cores.
-func growingSample(_ context.Context, spec model.Spec) int {
-	if n := spec.Set.N(); n <= 3000 {
-		return n
-	}
-	return 2000
-}
-
 func runCurve(a *app, o *options, data []string) {
 	q := o.question()
 	size, growing := standard.DefaultSample, !o.Given("ratio", "scheme", "blocks", "folds")
 	if growing { // extrapolate to more rows, by the errors of the examples
 		o.scheme, o.ratios = resample.Subsample{}.Name(), nil
-		size, q.NoPoints = growingSample, false
+		size, q.NoPoints = upTo(3000), false // takes about 20 s on two cores
 	}
 	o.checkScheme(o.ratios...)
 	p := a.read(o, data[0], size)

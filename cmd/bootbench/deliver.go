@@ -18,10 +18,13 @@ import (
 	"bootbench/cmd/internal/steps"
 	"bootbench/internal/dataset"
 	"bootbench/internal/report"
+	"bootbench/linalg"
 )
 
-func (a *app) deliver(g *report.Sheet) {
+// deliver prints an answer and writes its files.
+func (a *app) deliver(r report.Result) {
 	a.mustFinish()
+	g := report.SheetOf(r, a.options.asked.NoPoints)
 	if g.Findings != nil {
 		g.Findings.Add(a.found.Checks...)
 	}
@@ -32,24 +35,16 @@ func (a *app) deliver(g *report.Sheet) {
 	if g.Status != "" {
 		a.ended(g.Status)
 	}
-	if g.Text == nil {
-		g.Text = func(w io.Writer) error {
-			return report.WriteText(flagWriter{w}, g.Result, a.options.verbose)
-		}
-	}
-	if g.JSON == nil {
-		g.JSON = g.Result
-	}
 	if c := g.Covariance; c != nil {
 		c.File = a.options.covarianceMatrix
 		writeMatrix(c.File, c.Matrix.Rows, c.Matrix.Cols, c.Matrix.Data)
 	}
 	if a.options.csv == "-" {
-		g.Text = g.Table.WriteCSV
+		a.print(g.Table.WriteCSV)
 	} else {
 		a.write(a.options.csv, g.Table.WriteCSV)
+		a.print(func(w io.Writer) error { return report.WriteText(flagWriter{w}, r, a.options.verbose) })
 	}
-	a.print(g.Text)
 	if g.Findings != nil {
 		a.say(g.Findings)
 	}
@@ -88,7 +83,10 @@ func (a *app) write(path string, write func(io.Writer) error) {
 	}
 }
 
-func (a *app) answer(r report.Result) { a.deliver(report.SheetOf(r, a.options.asked.NoPoints)) }
+func writeMatrix(path string, rows, columns int, data []float64) {
+	x := linalg.Matrix{Rows: rows, Cols: columns, Stride: columns, Data: data}
+	steps.Check(files.Replace(path, func(w io.Writer) error { return dataset.WriteArray(w, x) }))
+}
 
 // writeFolder writes the files of --out: the document, the numbers, report.html, and the figures with their
 // numbers as CSV.

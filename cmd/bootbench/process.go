@@ -83,7 +83,7 @@ func system() *report.System {
 	return m
 }
 
-func runInfo(a *app, _ *options, _ []string) { a.deliver(&report.Sheet{Result: system()}) }
+func runInfo(a *app, _ *options, _ []string) { a.deliver(system()) }
 
 func runDatasets(a *app, o *options, args []string) {
 	if o.exportName != "" {
@@ -101,5 +101,5 @@ func runDatasets(a *app, o *options, args []string) {
 			Preset: preset.Source, Source: set.Source,
 		})
 	}
-	a.deliver(&report.Sheet{Result: list})
+	a.deliver(list)
 }

@@ -186,11 +186,10 @@ func readClassWeights(text string, set *dataset.Set) loss.ClassWeights {
 
 // test is the test loss for a data set, after a check of --metrics.
 func (o *options) test(set *dataset.Set, name string) loss.Test {
-	ofNumbers, ofLabels := report.NumberMetrics, report.LabelMetrics
-	known := slices.Concat([]string{report.AllMetrics}, ofNumbers, ofLabels, []string{report.Jackknife})
-	targets, others, own, foreign := "numbers", "labels", ofNumbers, ofLabels
+	targets, others, own, foreign := "numbers", "labels", report.NumberMetrics, report.LabelMetrics
+	known := slices.Concat([]string{report.AllMetrics}, own, foreign, []string{report.Jackknife})
 	if len(set.Levels()) == 2 {
-		targets, others, own, foreign = "labels", "numbers", ofLabels, ofNumbers
+		targets, others, own, foreign = others, targets, foreign, own
 	}
 	for _, m := range o.asked.Metrics {
 		steps.Check(usage.OneOf("metrics", m, known...))
@@ -351,7 +350,12 @@ func (o *options) designed(ratio float64, set *dataset.Set) resample.Scheme {
 	}
 	plain := d
 	if d.Group == nil && d.Stratum == nil && d.Block == 0 && !given && !o.alike {
-		d.Stratum, note = smallClass(set)
+		var class string
+		var rows int
+		if d.Stratum, class, rows = answer.SmallClass(set); d.Stratum != nil {
+			note = fmt.Sprintf("%d rows of class %s: resamples are drawn within the classes (--scheme poisson "+
+				"draws all rows alike)", rows, class)
+		}
 	}
 	name := o.scheme
 	if name == (resample.Poisson{}).Name() && !given && (d.Stratum != nil || d.Block > 0) {
@@ -404,14 +408,4 @@ func (o *options) groupCopies(command string, set *dataset.Set) report.Checks {
 	return report.Checks{report.CopiedRows.Check(float64(copies),
 		"take --groups none if each is a row for itself",
 		"%d of %d rows are copies of others: they are drawn and left out together", copies, set.N())}
-}
-
-// smallClass returns the classes as strata if a data set has a small class, with a note of it.
-func smallClass(set *dataset.Set) (of []int, note string) {
-	of, class, rows := answer.SmallClass(set)
-	if of == nil {
-		return nil, ""
-	}
-	return of, fmt.Sprintf("%d rows of class %s: resamples are drawn within the classes (--scheme poisson "+
-		"draws all rows alike)", rows, class)
 }

@@ -60,7 +60,7 @@ func runTrain(a *app, o *options, data []string) {
 	}
 	a.mustFinish()
 	steps.Check(files.Replace(o.model, write))
-	a.answer(r)
+	a.deliver(r)
 }
 
 // Formats of model files.

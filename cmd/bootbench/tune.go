@@ -62,7 +62,7 @@ func runTune(a *app, o *options, data []string) {
 		d.StandardError = d.Quality.ExampleSE
 	}
 	d.Command = "tune"
-	a.answer(d)
+	a.deliver(d)
 }
 
 // choose searches. A journal stores the parts of the search.

@@ -42,14 +42,12 @@ func (c *Comparison) document(bool) *document {
 	d.line("retrain s", "seconds of retraining alone to the same standard error, in the fastest way, "+
 		"which is named (with its rank)")
 	d.line("speed-up", "seconds of retraining to the theory's error in the variances, over theory s")
-	d.gap()
 	d.table(known(times, each(c.Rows, CompareRow.times)))
 	d.gap()
 	d.line("theory", "left-out error by the theory; refined, +-: by exact resamples around it, with its "+
 		"standard error; retrained: by retraining")
 	d.line("all rows", "the theory's time in fits to all rows by our trainer, and by LIBSVM (M04)")
 	d.line("S rows", "the same in fits to the S rows of a resample; merged: with repeated rows merged (M03)")
-	d.gap()
 	d.table(known([]head{"<data", "n", "theory", "refined", "+-", "retrained", "all rows", "LIBSVM", "S rows",
 		"merged"}, each(c.Rows, CompareRow.errors)))
 	return d

@@ -33,7 +33,6 @@ func (l *Datasets) document(bool) *document {
 			return []string{s.Name, fmt.Sprint(s.N), fmt.Sprint(s.D), s.Task, fmt.Sprint(s.Duplicates),
 				cmp.Or(s.Preset, "-"), s.Source}
 		}))
-	d.gap()
 	d.table([]head{"<synthetic", "d", "<task", "noise", "<about"},
 		each(l.Synthetic, func(g dataset.Generator) []string {
 			return []string{"synthetic:" + g.Name, fmt.Sprint(g.D), g.Task, fmt.Sprint(g.Noise), g.About}

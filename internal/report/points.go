@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,60 +112,54 @@ func addColumn[T any](t *Table, name string, list []T, cell func(T) string) {
 	}
 }
 
-// table has a row per example or new input and a column for every list that there is, of new inputs the
-// columns of predictions: row, prediction, lower, upper, sd, support, P(LABEL)..., class, target, error, and
-// the quantiles that were wanted. A brief one of new inputs ends with the targets, and has predictions only
-// where these say more than the classes. Probabilities are of the class positive.
+// Columns of tables of rows, of new inputs, and of these in brief, by their names in JSON.
+const (
+	rowColumns = `mean quantiles probability class set target error alpha slack bound margin variance mean_se
+		variance_se sd lower upper oob_mean oob_vote vote p_negative`
+	newColumns   = "prediction lower upper sd support probability class set target error quantiles"
+	briefColumns = "prediction lower upper quantiles probability class set target"
+)
+
+// table has a row per example or new input and a column for every list that there is. A brief one has
+// predictions only where these say more than the classes. Probabilities are of the class positive.
 func (p *Points) table(positive string, newRows, brief bool, format func(float64) string) *Table {
-	t := &Table{[]head{"row"}, make([][]string, p.count())}
+	t, likely := &Table{[]head{"row"}, make([][]string, p.count())}, p.Probability
 	for i := range t.Rows {
 		t.Rows[i] = []string{rowName(p.Names, i)}
 	}
 	add := func(name string, list Numbers) { addColumn(t, name, list, format) }
-	switch likely := p.Probability; {
-	case !newRows:
-		add("mean", p.Mean)
-	case !brief || p.Class == nil || likely.Positive == nil && likely.Of == nil && p.Mean != nil:
-		add("prediction", either(p.Prediction != nil, p.Prediction, p.Mean))
-		add("lower", p.Lower)
-		add("upper", p.Upper)
+	columns := either(brief, briefColumns, either(newRows, newColumns, rowColumns))
+	if brief && p.Class != nil && (likely.Positive != nil || likely.Of != nil || p.Mean == nil) {
+		columns = strings.TrimPrefix(columns, "prediction lower upper ")
 	}
-	if newRows && !brief {
-		add("sd", p.SD)
-		add("support", p.Support)
+	lists := map[string]Numbers{}
+	for _, f := range fields("", reflect.TypeFor[Points](), reflect.ValueOf(*p)) {
+		lists[f.name], _ = f.value.Interface().(Numbers)
 	}
-	quantiles := func() {
-		for k, list := range p.Quantiles {
-			add(fmt.Sprintf("q%v", p.QuantileLevels[k]), list)
+	for name := range strings.FieldsSeq(columns) {
+		switch name {
+		case "prediction":
+			add(name, either(p.Prediction != nil, p.Prediction, p.Mean))
+		case "quantiles":
+			for k, list := range p.Quantiles {
+				add(fmt.Sprintf("q%v", p.QuantileLevels[k]), list)
+			}
+		case "probability":
+			add(either(positive != "", "P("+textCell(positive)+")", name), likely.Positive)
+			for _, class := range slices.Sorted(maps.Keys(likely.Of)) {
+				add("P("+textCell(class)+")", likely.Of[class])
+			}
+		case "class":
+			addColumn(t, "<class", p.Class, textCell)
+		case "set":
+			addColumn(t, "<set", p.Set,
+				func(names []string) string { return textCell(strings.Join(names, " or ")) })
+		case "target":
+			add(name, p.Target.Numbers)
+			addColumn(t, name, p.Target.Classes, textCell)
+		default:
+			add(name, lists[name])
 		}
-	}
-	if !newRows || brief {
-		quantiles()
-	}
-	add(either(positive != "", "P("+textCell(positive)+")", "probability"), p.Probability.Positive)
-	for _, name := range slices.Sorted(maps.Keys(p.Probability.Of)) {
-		add("P("+textCell(name)+")", p.Probability.Of[name])
-	}
-	addColumn(t, "<class", p.Class, textCell)
-	addColumn(t, "<set", p.Set, func(names []string) string { return textCell(strings.Join(names, " or ")) })
-	add("target", p.Target.Numbers)
-	addColumn(t, "target", p.Target.Classes, textCell)
-	if brief {
-		return t
-	}
-	add("error", p.Error)
-	if newRows {
-		quantiles()
-		return t
-	}
-	for _, c := range []struct {
-		name string
-		list Numbers
-	}{{"alpha", p.Alpha}, {"slack", p.Slack}, {"bound", p.Bound}, {"margin", p.Margin},
-		{"variance", p.Variance}, {"mean_se", p.MeanSE}, {"variance_se", p.VarianceSE}, {"sd", p.SD},
-		{"lower", p.Lower}, {"upper", p.Upper}, {"oob_mean", p.OOBMean}, {"oob_vote", p.OOBVote},
-		{"vote", p.Vote}, {"p_negative", p.Negative}} {
-		add(c.name, c.list)
 	}
 	return t
 }
@@ -191,7 +186,6 @@ func (d *document) inputs(a *Answer, brief bool) {
 			shown += fmt.Sprintf(", and the %d least certain others", uncertainRows)
 		}
 	}
-	d.gap()
 	d.table(table.Heads, rows)
 	if shown != "" {
 		d.paragraph(shown + "; Sheet.Table has all.")

@@ -105,7 +105,6 @@ func (r *Columns) document(bool) *document {
 	d.line("from, to", "%.3g%% interval, of the difference from the error with all columns",
 		100*r.ErrorLevel)
 	d.line("status", "%s", unfinished(r.Status))
-	d.gap()
 	d.table(known([]head{"<column", "without", "from", "to", "permuted", "from", "to", "<verdict"}, cells))
 	return d
 }
@@ -195,7 +194,6 @@ func (r *Rows) document(bool) *document {
 	if slices.Contains(heads, "twin") {
 		d.line("twin", "a row with the same features and another target")
 	}
-	d.gap()
 	d.table(heads, cells)
 	if len(r.Rows) > shownRows {
 		d.paragraph(fmt.Sprintf("The first %d of %d rows; Sheet.Table has all.", shownRows, len(r.Rows)))

@@ -254,7 +254,6 @@ func (d *document) roc(r *ROC) {
 		rows = append(rows, []string{fmt.Sprintf("%.3g", w), cell(r.Sensitivity), cell(r.Specificity)})
 	}
 	d.line("area", "%.3f under the curve of sensitivity over 1 - specificity", r.Area)
-	d.gap()
 	d.table([]head{"weight of +1 over -1", "sensitivity", "specificity"}, rows)
 }
 
@@ -371,7 +370,6 @@ func (d *document) parts(a *Answer) {
 			u.text(q.Baseline), fmt.Sprintf("%.1f%%", 100**q.RSquared), row})
 	}
 	if rows != nil {
-		d.gap()
 		d.table(known(heads, rows))
 	}
 }
@@ -515,7 +513,6 @@ func (d *document) leftOneOut(a *Answer) {
 	}
 	d.training(*a.SupportVectors, nil, l.Bias, l.Violation)
 	if len(l.Methods) > 0 {
-		d.gap()
 		d.table(known([]head{"<method", "rho", "errors", "error", "recall", "precision", "ties", "retrained",
 			"seconds"}, each(l.Methods, LeaveMethod.cells)))
 	}

@@ -14,12 +14,11 @@ import (
 
 // Sheet is an answer in all its output forms.
 type Sheet struct {
-	Result                           // as text, and on the page
-	Text       func(io.Writer) error // instead of the result's; nil: the result's
-	JSON       any                   // instead of the result; nil: the result
-	Worst      *document             // on the page; nil: none
-	CSV        string                // name of the table's file in a folder; "": none
-	Table      *Table                // as CSV
+	Result               // as text, and on the page
+	JSON       any       // as JSON: the result, or its rows
+	Worst      *document // on the page; nil: none
+	CSV        string    // name of the table's file in a folder; "": none
+	Table      *Table    // as CSV
 	Figures    []*Figure
 	Findings   *Findings   // nil: none
 	parts      []*Findings // of parts of the answer
@@ -34,7 +33,7 @@ const pointsFile = "points.csv"
 // SheetOf is a sheet of a result. With noPoints the values per example or new input are only in the CSV
 // file.
 func SheetOf(r Result, noPoints bool) *Sheet {
-	s := &Sheet{Result: r}
+	s := &Sheet{Result: r, JSON: r}
 	if o, has := r.(interface{ outcome() *Outcome }); has {
 		s.Findings, s.Cost = &o.outcome().Findings, &o.outcome().Cost
 		s.parts = append(s.parts, s.Findings)
@@ -111,16 +110,11 @@ func (a *Answer) pointTable(brief bool, format func(float64) string) (all *Table
 		}
 		part := a.Targets[name].Points.table("", newRows, brief, format)
 		if all == nil {
-			all = &Table{part.Heads[:1:1], make([][]string, len(part.Rows))}
-			for i, row := range part.Rows {
-				all.Rows[i] = row[:1:1]
-			}
+			all = &part.part(0, 1).Table
 		}
-		for _, h := range part.Heads[1:] {
-			all.Heads = append(all.Heads, head(textCell(name)+" ")+h)
-		}
-		for i, row := range part.Rows {
-			all.Rows[i] = append(all.Rows[i], row[1:]...)
+		for k, h := range part.Heads[1:] {
+			addColumn(all, textCell(name)+" "+string(h), part.Rows,
+				func(row []string) string { return row[k+1] })
 		}
 	}
 	return all

@@ -157,7 +157,6 @@ func (g *Grid) document(full bool) *document {
 	if slices.Contains(heads, "theory") {
 		d.line(estimates[0], "%s", estimates[1])
 	}
-	d.gap()
 	d.table(known(heads, each(g.Results, g.cells)))
 	return d.withCost(full, g.Cost)
 }
@@ -278,7 +277,6 @@ func (c *Curve) document(full bool) *document {
 		d.line("resampling", "%s: S rows are drawn of %d, so many distinct ones on average", c.Scheme, c.N)
 		d.line(estimates[0], "%s", estimates[1])
 	}
-	d.gap()
 	d.table(known(heads, each(c.Results, cells)))
 	return d.withCost(full, c.Cost)
 }

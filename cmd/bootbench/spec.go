@@ -353,8 +353,8 @@ func (o *options) designed(ratio float64, set *dataset.Set) resample.Scheme {
 		var class string
 		var rows int
 		if d.Stratum, class, rows = answer.SmallClass(set); d.Stratum != nil {
-			note = fmt.Sprintf("%d rows of class %s: resamples are drawn within the classes (--scheme poisson "+
-				"draws all rows alike)", rows, class)
+			note = fmt.Sprintf("%d rows of class %s: resamples are drawn within the classes (--scheme "+
+				"poisson draws all rows alike)", rows, class)
 		}
 	}
 	name := o.scheme

@@ -20,12 +20,10 @@ import (
 // fewExamples is the number below which errors, intervals and probabilities are rough.
 const fewExamples = 20
 
-// fewGroups is the effective number of groups below which Student's t differs from the normal law by more
-// than a sixth.
+// fewGroups is the effective number of groups below which Student's t and the normal law differ by a sixth.
 const fewGroups = 8
 
-// judgement are the checks of an error of models of a set, for every command: Trained is nil for models of
-// fewer rows.
+// judgement are the checks of an error, for every command: Trained is nil for models of fewer rows.
 func judgement(e *report.Quote, t *report.Trained, q *report.Quality, set *dataset.Set) report.Checks {
 	return slices.Concat(q.Check(e.Error), FewChecks(set), imbalance(q, set), correction(e, t, q))
 }
@@ -163,8 +161,7 @@ func addModel(f *report.Findings, m *model.Model, scheme resample.Scheme) {
 	}
 }
 
-// addSolution adds the findings of a solution: why it has not converged, what the kernel cannot tell, and
-// remarks.
+// addSolution adds why a solution has not converged, what the kernel cannot tell, and remarks.
 func addSolution(f *report.Findings, s *solver.Solution) {
 	if s.Status != solver.Converged && s.Warnings != nil {
 		cure := "take a softer margin, a larger jitter or more sweeps"

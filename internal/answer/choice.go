@@ -51,8 +51,7 @@ type chosenAgain struct {
 	foldOf        []int        // the coarse fold of each row; nil: unknown
 }
 
-// coarseFolds is the number of folds without which a choice is made again, fewer for many rows or functions
-// to save time.
+// coarseFolds is the number of folds without which a choice is made again, few for many rows or functions.
 func coarseFolds(rows, functions int) int {
 	const fewest, work = 3, 1600
 	if functions > riskFolds {
@@ -139,8 +138,7 @@ func (s *Study) judgeSpec(ctx context.Context, v *Validation, spec model.Spec, c
 	return of.judgeRows(ctx, v, slices.Concat(coarse...), coarse[k], to)
 }
 
-// judgeRows adds what fits without some of all folds say of their rows. A measure takes fits without each of
-// all folds.
+// judgeRows adds what fits without some folds say of their rows. A measure takes fits without each of all.
 func (s *Study) judgeRows(ctx context.Context, v *Validation, all, some [][]int, to *leftOut) error {
 	if s.Measure.IsError() {
 		all = some
@@ -210,8 +208,7 @@ func (s *Study) afresh(ctx context.Context, set *dataset.Set) (spec model.Spec, 
 	return r.Spec, other, nil
 }
 
-// bestOf is the candidate with the least error of exact fits to other rows, without each of some folds: the
-// first of equals.
+// bestOf is the candidate with the least error of cross-validation by exact fits, the first of equals.
 func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, err error) {
 	v := Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
 		Folds: tune.DefaultFolds, Repeats: 1, ErrorsAlone: true}
@@ -300,35 +297,13 @@ func (s *Study) choose(ctx context.Context, seed uint64) (none report.Checks) {
 	return nil
 }
 
-// nestedFits are the predictions of all functions for all rows, by models that are chosen and trained on the
-// drawn rows: one choice serves all functions.
-type nestedFits struct {
-	mutex sync.Mutex
-	of    map[string]func() ([][]float64, error)
-}
-
-// once is what compute returns for the rows, computed once.
-func (n *nestedFits) once(rows []int, compute func() ([][]float64, error)) ([][]float64, error) {
-	n.mutex.Lock()
-	if n.of == nil {
-		n.of = map[string]func() ([][]float64, error){}
-	}
-	key := fmt.Sprint(rows)
-	if n.of[key] == nil {
-		n.of[key] = sync.OnceValues(compute)
-	}
-	known := n.of[key]
-	n.mutex.Unlock()
-	return known()
-}
-
 // nested is a train.Trainer that chooses a model on the given rows, preparation of features included, trains
 // it and predicts all rows.
 type nested struct {
 	ctx    context.Context
 	part   *part
 	choose Chooser
-	known  *nestedFits
+	known  *sync.Map // by rows: one choice serves all functions
 }
 
 // Fit implements train.Trainer for weights 0 and 1, or the set's.
@@ -339,13 +314,12 @@ func (t nested) Fit(set train.Set, f []float64) error {
 			rows = append(rows, i)
 		}
 	}
-	compute := func() ([][]float64, error) { return t.predictions(set, rows) }
-	all, err := [][]float64(nil), error(nil)
-	if t.part.study.several() { // of the same targets
-		all, err = t.known.once(rows, compute)
-	} else {
-		all, err = compute()
+	compute := sync.OnceValues(func() ([][]float64, error) { return t.predictions(set, rows) })
+	if t.part.study.several() { // whose targets are the same
+		first, _ := t.known.LoadOrStore(fmt.Sprint(rows), compute)
+		compute = first.(func() ([][]float64, error))
 	}
+	all, err := compute()
 	if err != nil {
 		return err
 	}
@@ -356,8 +330,7 @@ func (t nested) Fit(set train.Set, f []float64) error {
 	return nil
 }
 
-// predictions are the predictions of all functions by models of these rows. One target is the set's, in
-// units of the fit.
+// predictions are those of all functions by models of the rows. One target is in units of the fit.
 func (t nested) predictions(set train.Set, rows []int) ([][]float64, error) {
 	drawn := t.part.model.Set.Subset(rows)
 	if column, of := &drawn.Columns[0], t.part.model.Function; !t.part.study.several() {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"bootbench/fits"
 	"bootbench/internal/dataset"
@@ -33,8 +34,7 @@ type Validation struct {
 	Workers      int
 	Metrics      []string
 	ErrorsAlone  bool // no probabilities of labels
-	// Choose, if set, chooses a model on the training rows of every fold, as Anew describes; else all folds
-	// use the study's.
+	// Choose, if set, chooses a model for every fold, as Anew describes; else all have the study's.
 	Choose Chooser
 	Anew   string
 	// Corrects is what the error is corrected for by Choose, in a word.
@@ -149,8 +149,7 @@ func (v *Validation) settings(p *part, folds partition) model.RetrainSettings {
 	return s
 }
 
-// CrossValidate trains exactly without each fold, and computes the errors there. When ctx ends, finished fits
-// count.
+// CrossValidate has the errors of exact fits without each fold. When ctx ends, finished fits count.
 func (s *Study) CrossValidate(ctx context.Context, v Validation) (*report.Answer, error) {
 	return validate(ctx, s, "cv", v)
 }
@@ -180,7 +179,7 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 		return nil, model.InputError(fmt.Errorf("Folds.Permutations change nothing: the targets of all "+
 			"%s that change places are the same", moved.What()))
 	}
-	known, join := &nestedFits{}, joining{group: v.Design.Group, metrics: v.Metrics}
+	known, join := &sync.Map{}, joining{group: v.Design.Group, metrics: v.Metrics}
 	join.plan = resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: s.Model.Functions[0].Y}
 	a, err := s.each(ctx, join, func(p *part, onFit OnFit) (*report.Answer, error) {
 		own := v.settings(p, folds)
@@ -217,7 +216,7 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 
 // fits makes the fits of a plan. Blocks are trained around the theory of as many folds.
 func (v *Validation) fits(ctx context.Context, p *part, folds int, settings model.RetrainSettings,
-	known *nestedFits) (result *model.Retraining, err error) {
+	known *sync.Map) (result *model.Retraining, err error) {
 	if v.Choose != nil { // for each fit
 		problem := fits.Problem{Y: p.model.Y, Weights: p.model.Set.Weights, Site: p.model.Site,
 			Sites: p.model.Sites(), Plan: settings.Plan, OneClass: p.labels()}
@@ -298,12 +297,10 @@ func ClassesOf(y []float64) []int {
 	return class
 }
 
-// fewInClass is the number of rows of a class below which draws are within classes, so that no resample lacks
-// one.
+// fewInClass is the number of rows of a class below which draws are within classes, so that none lacks it.
 const fewInClass = 30
 
-// SmallClass returns the classes as strata if a data set has such a class, with its name and number of rows;
-// else nil.
+// SmallClass returns the classes as strata if there is such a class, with its name and number of rows.
 func SmallClass(set *dataset.Set) (strata []int, class string, rows int) {
 	for class, rows := range classSizes(set) {
 		if rows >= 2 && rows < fewInClass { // a single row would be in every resample

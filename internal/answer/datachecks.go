@@ -299,8 +299,7 @@ func leaks(set *dataset.Set) (all report.Checks) {
 	return all
 }
 
-// canLeak reports whether so few orders of the targets look like a leak that none of d features does by
-// chance.
+// canLeak reports whether so few orders of the targets leak that none of d features does by chance.
 func canLeak(y []float64, classes bool, d int) bool {
 	lgamma := func(n int) float64 { v, _ := math.Lgamma(float64(n) + 1); return v }
 	orders, alike := lgamma(len(y)), math.Log(2)

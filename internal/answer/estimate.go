@@ -301,8 +301,7 @@ func (p *part) refine(ctx context.Context, q *Question, cross blas64.General, on
 	return r, nil
 }
 
-// remember has the study's memory, if there is one, keep count fits, 0 if unknown, which the scheme and more
-// determine.
+// remember has the study's memory, if any, keep count fits, 0 if unknown, by their scheme and more.
 func (p *part) remember(settings *model.RetrainSettings, count int, command string, scheme resample.Scheme,
 	more ...any) (err error) {
 	if p.study.Memory != nil {
@@ -370,8 +369,7 @@ func (how *Retraining) Need(m *model.Model, test loss.Test) int64 {
 	return model.NeedToRetrain(m, how.Method, how.Scheme, how.of(test))
 }
 
-// Retrain is the answer of training on every resample. When ctx ends, finished fits count. each, if set, gets
-// every fit of every function.
+// Retrain trains on every resample. When ctx ends, finished fits count. each, if set, gets every fit.
 func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function, r int, f []float64)) (
 	*report.Answer, error) {
 	if g, ok := how.Scheme.(resample.Generated); ok {

@@ -148,8 +148,7 @@ func (s *Study) generating(ctx context.Context, command string, g resample.Gener
 	})
 }
 
-// generatedByTheory adds the theory's averages, as predictions of the trained model may be off. It returns
-// the laws of predictions.
+// generatedByTheory adds the theory's averages, and returns the laws of predictions.
 func (p *part) generatedByTheory(a *report.Answer, in *dataset.Inputs, q *Question, trained []float64) (
 	law func(point int) loss.Distribution, err error) {
 	r := &fits.Averages{Mean: p.solution.Mean, Variance: p.solution.Var, Vote: p.solution.Votes()}
@@ -170,8 +169,7 @@ func (p *part) generatedByTheory(a *report.Answer, in *dataset.Inputs, q *Questi
 	return law, p.addCovariance(a, in, q)
 }
 
-// addGenerated adds averages at the rows, or at the new ones, to points, and to the answer how far they are
-// from the trained model.
+// addGenerated adds averages to points, and to the answer how far they are from the trained model.
 func (p *part) addGenerated(a *report.Answer, points *report.Points, in *dataset.Inputs, r *fits.Averages,
 	trained []float64) {
 	r = r.In(p.model.Function)

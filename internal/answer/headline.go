@@ -64,8 +64,7 @@ func newCorrected(risks []*risk, choices ...string) (c corrected) {
 		Partitions: by.Repeats}}
 }
 
-// corrected are the risks with the correction for a choice. A measure that has labels by probabilities has
-// the risk of these.
+// corrected are the risks, corrected for a choice: of labels by probabilities if the measure has these.
 func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err error) {
 	var choices []string
 	switch {
@@ -204,8 +203,7 @@ func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level fl
 	return x[0].less(x[1]).difference(level), all, nil
 }
 
-// quote quotes the risks in an answer, or, if centred, its left-out error with the standard error of the
-// risk.
+// quote quotes the risks in an answer, or, if centred, its left-out error with the risk's standard error.
 func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err error, level float64,
 	centred bool) {
 	if missing(ctx, a, err, "the model of all rows is not cross-validated") {

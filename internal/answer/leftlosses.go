@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -87,15 +88,14 @@ func trialsOf(without [][]int, of *dataset.Set) (all []trial) {
 	return all
 }
 
-// fields are, by trial, the predictions of all functions for its rows, one row after the other, NaN where ctx
-// has ended a fit.
+// fields are, by trial, the predictions of all functions, row after row, NaN where ctx has ended a fit.
 func (s *Study) fields(ctx context.Context, v *Validation, trials []trial) ([][]float64, error) {
 	functions := len(s.Model.Functions)
 	fields := make([][]float64, len(trials))
 	for r, t := range trials {
 		fields[r] = slices.Repeat([]float64{math.NaN()}, functions*t.tested)
 	}
-	known := &nestedFits{}
+	known := &sync.Map{}
 	for _, p := range s.parts() {
 		of, plan := p.model.Function, resample.Without{}
 		targets := map[*dataset.Set][]float64{s.Model.Set: p.model.Y}

@@ -135,8 +135,7 @@ const leastPosterior = 1e-12
 type Residuals string
 
 const (
-	// PlainResiduals, the default of losses other than the square loss, are in units of the target, for
-	// homogeneous noise.
+	// PlainResiduals are in units of the target, for homogeneous noise: the default of all but squares.
 	PlainResiduals Residuals = "plain"
 	// ScaledResiduals, the default of the square loss, are in units of the posterior's standard deviation
 	// at the input, for other losses of (V + mean V)^1/2, with V the variance over resamples of the
@@ -187,8 +186,7 @@ func ObservationIntervals(m *model.Model, s *solver.Solution, in *dataset.Inputs
 	return intervals, err
 }
 
-// spreads is the unit of errors where predictions have a variance over resamples, given the variances at the
-// left-out examples.
+// spreads is the unit of errors by the variance of predictions, given the variances at left-out examples.
 func spreads(variances []float64, unit Residuals) func(variance float64) float64 {
 	typical := stat.Mean(variances, nil)
 	return func(variance float64) float64 {
@@ -207,8 +205,7 @@ type observed struct {
 	level  float64
 }
 
-// observe has the errors of left-out examples, with their scores and groups. It refuses a level outside (0,
-// 1).
+// observe has the errors of left-out examples, with their scores and groups. A level is between 0 and 1.
 func observe(errors []float64, scores calibration.Scores, group []int, level float64) (*observed, error) {
 	if err := calibration.CheckLevel(level); err != nil {
 		return nil, model.InputError(err)
@@ -220,8 +217,7 @@ func observe(errors []float64, scores calibration.Scores, group []int, level flo
 	return o, nil
 }
 
-// interval is the interval at a new input, given mean and spread of the predictions there, and of those
-// without each example.
+// interval is the interval where predictions have a mean and a spread, and those without each example.
 func (o *observed) interval(mean, spread float64, without func(i int) (mean, spread float64)) (
 	at solver.Interval) {
 	if o.few != nil {

@@ -101,8 +101,7 @@ func permute(ctx context.Context, s *Study, v Validation, a *report.Answer) erro
 	return nil
 }
 
-// permuteOneByOne are the errors on each of the sets of the model that Again chooses there, or of the
-// study's.
+// permuteOneByOne are the errors on each set of the model that Again chooses there, or of the study's.
 func permuteOneByOne(ctx context.Context, s *Study, v Validation, sets []*dataset.Set) ([]float64, error) {
 	mutex, done := sync.Mutex{}, 0
 	v.Permutations, v.Metrics, v.ErrorsAlone, v.Workers = 0, nil, true, 1
@@ -206,8 +205,7 @@ func permuteTogether(ctx context.Context, s *Study, v Validation, sets []*datase
 	return found, nil
 }
 
-// cells are the chosen specification, and the cells of the grid from which its search began, which do not
-// depend on the rows.
+// cells are the chosen specification, and the grid from which its search began, the same for all rows.
 func cells(spec model.Spec) []model.Spec {
 	p := tune.Problem{Spec: spec}
 	names, _ := spec.Searched()
@@ -258,8 +256,7 @@ func (s *Study) sums(ctx context.Context, v *Validation, all []trial, untied boo
 	return sums, nil
 }
 
-// bestOfOthers is the candidate with the least sum of errors on the folds from first on, before end, but one,
-// the first of equals.
+// bestOfOthers is the first candidate with the least sum of errors on the folds first to end-1 but one.
 func bestOfOthers(errors [][]float64, first, end, but int) (least int) {
 	value := math.Inf(1)
 	for c, own := range errors {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/fits"
@@ -37,8 +38,7 @@ type Intervals struct {
 	Residuals Residuals
 }
 
-// of is i with the defaults. It refuses intervals of observations for labels, with too few examples, or with
-// one group.
+// of is i with the defaults. It refuses observations of labels, of too few examples, and of one group.
 func (i Intervals) of(m *model.Model, scheme resample.Scheme, level float64) (Intervals, error) {
 	set := m.Set
 	labels, err := !set.AreNumbers(), scoresOf(set).Check(level)
@@ -188,8 +188,7 @@ func (s *Study) predict(ctx context.Context, in *dataset.Inputs, q *Question) (*
 	return a, nil
 }
 
-// outside is the support below which a new row lies outside the data: with an rbf kernel 2.1 length scales or
-// more from every row of them.
+// outside is the support below which a new row is outside the data: by rbf 2.1 length scales from each row.
 const outside = 0.1
 
 // addSupport adds the support of new inputs to an answer, if the kernel has one, and counts those outside.
@@ -198,12 +197,7 @@ func addSupport(a *report.Answer, of func(*dataset.Inputs) ([]float64, error), i
 	if err != nil || support == nil {
 		return err
 	}
-	count, rows := 0, *a.NewRows
-	for _, v := range support {
-		if v < outside {
-			count++
-		}
-	}
+	count, rows := floats.Count(func(v float64) bool { return v < outside }, support), *a.NewRows
 	rows.Outside = &count
 	if a.NewRows = &rows; count > 0 {
 		a.Add(report.OutsideData.Check(float64(count),

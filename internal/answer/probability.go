@@ -21,11 +21,9 @@ import (
 	"bootbench/solver"
 )
 
-// Probabilities are probabilities of the label +1, never the fraction of votes, which measures stability, not
-// accuracy.
+// Probabilities are of the label +1, never the fraction of votes, which measures stability, not accuracy.
 type Probabilities struct {
-	// Method is "posterior", for the likelihood's, or the curve fitted to the left-out fields, "logistic" or
-	// "constant".
+	// Method is "posterior", or the curve fitted to the left-out fields, "logistic" or "constant".
 	Method string
 	// LeftOut are the probabilities of the examples, each by resamples and curves without it; nil if a class
 	// has only one example.

@@ -144,8 +144,7 @@ func longTheory(s *Study, law resample.CountDistribution) bool {
 	return s.Model.Form() != model.ScaLAPACK && theoryCost(s, law) > quickTheory
 }
 
-// shares reports whether the functions of a model share one solve of the theory: d does not depend on the
-// targets of the square loss.
+// shares reports whether functions share one solve of the theory: d is the same for all targets of squares.
 func shares(m *model.Model) bool {
 	_, square := m.Loss.(loss.Square)
 	return square && !m.Spec.Pairs
@@ -190,22 +189,17 @@ func hasWeights(scheme resample.Scheme) bool {
 
 // tests are the test losses of left-out predictions: the study's, and those for metrics and probabilities.
 func (s *Study) tests(metrics []string) []loss.Test {
-	all := []loss.Test{s.Test}
-	add := func(test loss.Test) {
-		if test.Name() != s.Test.Name() {
-			all = append(all, test)
-		}
+	var more []loss.Test
+	switch labels := !s.Model.Set.AreNumbers(); {
+	case labels && len(metrics) > 0:
+		more = []loss.Test{loss.SquareTest{}, loss.ZeroOne{}}
+	case labels:
+		more = []loss.Test{loss.SquareTest{}}
+	case len(metrics) > 0:
+		more = []loss.Test{loss.SquareTest{}, loss.Absolute{}}
 	}
-	labels := !s.Model.Set.AreNumbers()
-	if labels || len(metrics) > 0 {
-		add(loss.SquareTest{})
-	}
-	if len(metrics) > 0 && labels {
-		add(loss.ZeroOne{})
-	} else if len(metrics) > 0 {
-		add(loss.Absolute{})
-	}
-	return all
+	own := func(test loss.Test) bool { return test.Name() == s.Test.Name() }
+	return append([]loss.Test{s.Test}, slices.DeleteFunc(more, own)...)
 }
 
 // fitsAround reports whether the fits to all data follow a solve: on a factor with a loss with kinks, for
@@ -343,8 +337,7 @@ type Path struct {
 // PathLength is the number of solves that start from each other.
 const PathLength = 5
 
-// At is question number i with its start. Previous ones that were not asked, since their answers are known,
-// are solved.
+// At is question number i with its start. Previous ones whose answers are known are solved again.
 func (p *Path) At(ctx context.Context, i int) (Question, error) {
 	switch {
 	case i%PathLength == 0 || p.several():

@@ -28,8 +28,7 @@ func (p *part) around(leftOut float64) *report.Errors {
 		Err632: report.Number(e.Err632), Err632Plus: report.Number(e.Err632Plus)}
 }
 
-// addAverages adds the errors of averages, of which se is the left-out one's standard error over resamples;
-// nil: none.
+// addAverages adds the errors of averages; se is the left-out one's over resamples, nil for none.
 func (p *part) addAverages(a *report.Answer, scheme resample.Scheme, r *fits.Averages,
 	se *report.Number) {
 	left := &r.Tests[0]
@@ -125,8 +124,7 @@ func (p *part) measure(metrics []string, r *fits.Averages, of *Probabilities) (m
 	return m, reliability
 }
 
-// metrics are the requested metrics, nil for none, of mean predictions, probabilities of labels and expected
-// losses.
+// metrics are the wanted metrics of mean predictions, probabilities and expected losses; nil for none.
 func (p *part) metrics(wanted []string, y, weights, mean, probability []float64,
 	expected func(loss.Test) []float64) *report.Metrics {
 	if len(wanted) == 0 {

@@ -27,8 +27,7 @@ const (
 	mostPaired, mostChosen = 3000, 1000
 )
 
-// partitionsOf is the number of random partitions: sixteen for few rows, where an answer would else depend on
-// them.
+// partitionsOf is the number of random partitions: sixteen for few rows, whose errors depend on them.
 func partitionsOf(rows int) int { return max(1, min(16, 1600/rows)) }
 
 // risk is the estimated error of the model of all rows by one judge, with its standard error; plain is the
@@ -157,8 +156,7 @@ func (f *folded) mean(of [][]float64) []float64 {
 	return means
 }
 
-// average sets the losses by partition and row, and their mean, with the standard error over rows or groups,
-// or nested.
+// average sets the losses by partition and row, and their mean, with its standard error.
 func (x *risk) average(outer [][]float64) {
 	f := x.of
 	x.each, x.outer = f.mean(outer), outer
@@ -238,8 +236,7 @@ func totalWeight(set *dataset.Set) float64 {
 	return floats.Sum(set.Weights)
 }
 
-// less is the risk of a model less another one's, by the same folds: the standard error is the one of the
-// paired losses.
+// less is the risk of a model less another one's, with the standard error of the paired losses.
 func (x *risk) less(y *risk) *risk {
 	d := &risk{of: x.of, spread: x.spread}
 	minus := func(a, b [][]float64) (all [][]float64) {
@@ -292,8 +289,7 @@ func mean(all []*risk) *risk {
 	return m
 }
 
-// add adds a part of what the choice adds to the losses of the rows, which was found without each of some
-// folds.
+// add adds a part of what a choice without each of some folds adds to the losses of the rows.
 func (x *risk) add(more []float64, part float64, foldOf []int) {
 	x.error = math.Max(0, x.error+part*stat.Mean(more, x.of.set.Weights))
 	floats.AddScaled(x.each, part, more)

@@ -55,8 +55,7 @@ func (s *Study) Rows(ctx context.Context, q Question) (*report.Rows, error) {
 	return r, nil
 }
 
-// doubtClasses judges rows of several classes: value is the fraction of decisions of models without the row
-// that are right.
+// doubtClasses judges rows of several classes: value is the share of right decisions of models without it.
 func doubtClasses(ctx context.Context, s *Study, q Question, r *report.Rows) error {
 	a, err := s.Estimate(ctx, q)
 	if err != nil {

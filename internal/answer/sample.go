@@ -112,8 +112,7 @@ func partLosses(ctx context.Context, s *Study, number, parts int, in *dataset.Se
 	return each, nil
 }
 
-// Growth extrapolates answers about subsamples of n rows to twice the rows, if all errors are from exact
-// fits.
+// Growth extrapolates answers about subsamples of n rows to twice the rows, if all have exact fits.
 func Growth(n int, answers []report.Answer) *report.Growth {
 	var sizes []calibration.SizeError
 	for _, a := range answers {

@@ -27,11 +27,9 @@ type Training struct {
 	Tolerance  float64 // of margin losses; 0: the default of the trainer
 	Perceptron bool    // by that rule instead of the loss
 	Passes     int     // of the perceptron over the rows at most; 0: DefaultPasses
-	// Bare leaves out the predictions for left-out rows, from which a model file has its intervals and
-	// probabilities.
+	// Bare leaves out left-out predictions, from which a model file has intervals and probabilities.
 	Bare bool
-	// Uncorrected leaves out what makes the choice of the model again: the intervals and sets of up to
-	// mostChosen rows that chose it.
+	// Uncorrected leaves out intervals and sets of up to mostChosen rows that chose the model.
 	Uncorrected bool
 }
 
@@ -105,8 +103,7 @@ func perceptron(ctx context.Context, s *Study, r *report.Training, passes int) (
 	return s.Model.Predictor(&learned.Result)
 }
 
-// Train trains every function on all data. The predictors have intervals, or probabilities, except for pairs
-// of classes, and sets.
+// Train trains every function on all data, with intervals, probabilities (not of pairs of classes) and sets.
 func (s *Study) Train(ctx context.Context) (*model.Predictor, error) {
 	return s.trainBy(ctx, Training{})
 }

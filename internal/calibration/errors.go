@@ -156,8 +156,7 @@ func ShareInterval(p, se, n, units, level, freedom float64) (lower, upper float6
 	return math.Max(0, middle-spread), math.Min(1, middle+spread)
 }
 
-// Compare computes the paired difference of errors a - b, with Student's interval of a level in (0, 1) and
-// the p-value of his test.
+// Compare is the paired difference of errors a - b, with Student's interval of a level and p-value.
 //
 // Without influences it treats the examples' differences as independent and neglects an example's effect on
 // the predictions for others. With both it uses the infinitesimal jackknife's variance, the sum of the

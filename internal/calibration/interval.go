@@ -47,8 +47,7 @@ func Effective(n int, weights []float64, group []int) float64 {
 // rounding is the relative error of a rank.
 const rounding = 1e-12
 
-// Reaches reports whether left-out examples of a weight, of a total, are the share level of them and of a new
-// example: Bound.
+// Reaches reports whether a weight, of a total, is the share level of it with a new example's (Bound).
 func (s Scores) Reaches(weight, total, level float64) bool {
 	return weight >= level*(total+total/s.Effective)*(1-rounding)
 }
@@ -128,8 +127,7 @@ type GroupErrors struct {
 	Rows    int     `json:"rows"` // n
 }
 
-// NewGroupErrors are the errors of groups of rows, numbered from 0, with the weights of rows (nil: 1); nil
-// for fewer than two groups.
+// NewGroupErrors are the errors of groups, numbered from 0, with weights of rows (nil: 1); nil of one group.
 func NewGroupErrors(errors, weights []float64, group []int) *GroupErrors {
 	var each, by [][]float64
 	for i, g := range group {

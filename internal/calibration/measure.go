@@ -25,8 +25,7 @@ const (
 	ByWeights  = "class-weighted error" // as ByCost, of labels that are signs; not in ParseMeasure
 )
 
-// Measure is by what models of two labels are judged on rows that they have not seen. The zero value is the
-// error.
+// Measure is by what models of two labels are judged on new rows. The zero value is the error.
 type Measure struct {
 	Name string
 	// Negative and Positive are, of ByCost and ByWeights, what a wrong label costs for a row of the label -1,
@@ -34,8 +33,7 @@ type Measure struct {
 	Negative, Positive float64
 }
 
-// ParseMeasure reads error, log-loss, auc, balanced or cost:A,B, for costs of wrong labels of the rows of -1,
-// and of +1.
+// ParseMeasure reads error, log-loss, auc, balanced or cost:A,B, the costs of wrong labels of -1 and of +1.
 func ParseMeasure(text string) (m Measure, err error) {
 	name, costs, priced := strings.Cut(text, ":")
 	m.Name = name
@@ -71,8 +69,7 @@ func (m Measure) ByProbability() bool {
 	return m.Name == ByLogLoss || m.Name == ByAUC || m.Name == ByCost
 }
 
-// Threshold is the probability of the label +1 from which on this label costs less than -1; it is 1/2 of
-// measures without costs.
+// Threshold is the probability of +1 from which on this label costs less than -1; without costs it is 1/2.
 func (m Measure) Threshold() float64 {
 	if m.Name != ByCost {
 		return 0.5
@@ -135,8 +132,7 @@ func byLabel(values, y, weights []float64) (sum, total [2]float64) {
 	return sum, total
 }
 
-// Balanced is the mean over the two classes of the mean of wrong labels, NaN if a class has none that is
-// known.
+// Balanced is the mean over the two classes of the mean of wrong labels, NaN if one has no known label.
 func Balanced(wrong, y, weights []float64) float64 {
 	sum, total := byLabel(wrong, y, weights)
 	return (sum[0]/total[0] + sum[1]/total[1]) / 2
@@ -290,8 +286,7 @@ func NewQuality(test loss.Test, testError report.Number, y, perExample, weights 
 	return q
 }
 
-// leastSpread is the least denominator of StandardError: below it one unit has all the weight, within
-// rounding.
+// leastSpread is the least denominator of StandardError: below it one unit has all the weight.
 const leastSpread = 1e-20
 
 // StandardError is the standard error of the weighted mean m of errors e, NaN if unknown, over examples, or

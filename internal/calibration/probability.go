@@ -176,8 +176,7 @@ func CrossFit(field, label, weights []float64) []float64 {
 
 const reliabilityBins = 10
 
-// NewReliability compares left-out probabilities, nil if unknown, with labels -1, +1, with weights, nil for
-// 1.
+// NewReliability compares left-out probabilities, nil if unknown, with labels; nil weights are 1.
 func NewReliability(method string, leftOut, label, weights []float64) *report.Reliability {
 	c := &report.Reliability{Method: method}
 	if leftOut == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -20,17 +21,11 @@ type Error struct {
 
 // Error is one line: file, place and reason.
 func (e *Error) Error() string {
-	text := ""
-	if e.File != "" {
-		text = printable(e.File) + ": "
-	}
-	if e.Place != "" {
-		text += e.Place + ": "
-	}
+	parts := []string{printable(e.File), e.Place, "", e.Err.Error()}
 	if e.Column != "" {
-		text += "column " + quote(e.Column) + ": "
+		parts[2] = "column " + quote(e.Column)
 	}
-	return text + e.Err.Error()
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -122,18 +122,13 @@ func (s *Set) D() int                { return s.Design().D() }
 // Varying is the number of features that are not the same in all examples, at least 1.
 func (s *Set) Varying() (count int) {
 	stored, last, varies := make([]int, s.D()), make([]float64, s.D()), make([]bool, s.D())
-	add := func(j int, v float64) {
-		varies[j] = varies[j] || stored[j] > 0 && v != last[j]
-		stored[j], last[j] = stored[j]+1, v
-	}
-	for i := range s.X.Rows {
-		for j, v := range s.X.Row(i) {
-			add(j, v)
-		}
-	}
-	if s.Sparse != nil {
-		for at, j := range s.Sparse.Index {
-			add(int(j), s.Sparse.Value[at])
+	for i := range s.N() {
+		for j, v := range s.Design().Stored(i) {
+			if s.Sparse != nil {
+				j = int(s.Sparse.Index[s.Sparse.Start[i]+j])
+			}
+			varies[j] = varies[j] || stored[j] > 0 && v != last[j]
+			stored[j], last[j] = stored[j]+1, v
 		}
 	}
 	for j, n := range stored {

@@ -212,8 +212,8 @@ func (s *Study) afresh(ctx context.Context, set *dataset.Set) (spec model.Spec, 
 func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, err error) {
 	v := Validation{Design: resample.Design{N: set.N(), Group: set.Groups, Stratum: set.Strata},
 		Folds: tune.DefaultFolds, Repeats: 1, ErrorsAlone: true}
-	cells, least, weights := s.cells(ctx, set), math.Inf(1), GivenWeights(s.Candidates, s.Test)
-	errors := slices.Repeat([]float64{least}, len(s.Candidates))
+	cells, most, weights := s.cells(ctx, set), math.Inf(1), GivenWeights(s.Candidates, s.Test)
+	errors := slices.Repeat([]float64{most}, len(s.Candidates))
 	for _, k := range slices.Concat(cells.paths...) {
 		a, failed := cells.CrossValidate(ctx, k, v)
 		if failed == nil {
@@ -221,10 +221,8 @@ func (s *Study) bestOf(ctx context.Context, set *dataset.Set) (best model.Spec, 
 		}
 		err = cmp.Or(ctx.Err(), err, failed)
 	}
-	for k, e := range errors {
-		if e < least {
-			best, least, err = s.Candidates[k], e, nil
-		}
+	if k := floats.MinIdx(errors); errors[k] < most {
+		best, err = s.Candidates[k], nil
 	}
 	best.Set = set
 	return best, cmp.Or(ctx.Err(), err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -72,8 +73,7 @@ func (s *Study) withLaws(ctx context.Context, g resample.Generated) (resample.Ge
 			floats.Scale(1/p.model.Function.Unit, law.Noise)
 		}
 		if law.Center = f; law.Scale == nil {
-			law.Scale = make([]float64, set.N())
-			floats.AddConst(1, law.Scale)
+			law.Scale = slices.Repeat([]float64{1}, set.N())
 		}
 		g.Laws = append(g.Laws, law)
 	}

@@ -398,13 +398,10 @@ func (s *Study) measuredBy(ctx context.Context, f *folded, wider float64) (*meas
 
 // wider is how much larger the standard error of the error is than the one over the rows.
 func (s *Study) wider(ctx context.Context, seed uint64) (float64, error) {
-	found, err := s.risks(ctx, seed)
-	if err != nil {
-		return 0, err
+	if w := s.widening; w.factor == 0 || w.seed != seed {
+		if _, err := s.risks(ctx, seed); err != nil {
+			return 0, err
+		}
 	}
-	rows := found[0].of.standardError(found[0].each, s.Model.Set.Groups)
-	if !(rows > 0) {
-		return 1, nil
-	}
-	return math.Max(1, found[0].se/rows), nil
+	return s.widening.factor, nil
 }

@@ -75,7 +75,15 @@ func (s *Study) risks(ctx context.Context, seed uint64) ([]*risk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.risksOf(ctx, f)
+	found, err := s.risksOf(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	s.widening.seed, s.widening.factor = seed, 1
+	if rows := f.standardError(found[0].each, f.set.Groups); rows > 0 {
+		s.widening.factor = math.Max(1, found[0].se/rows)
+	}
+	return found, nil
 }
 
 // riskOf is the error of a model of none of the rows.

@@ -42,9 +42,13 @@ type Study struct {
 	Solution    *solver.Solution // the last one of the first function
 	built       *model.Model     // before a solve that refined the factor
 	measurement *measurement     // the last one; nil: not made yet
-	again       *chosenAgain     // nil: not made yet
-	choice      []float64        // factors of left-out errors, by function (choose); nil: not made yet
-	full        [][]float64      // the fits to all data by function, at the sites; nil: not made yet
+	widening    struct {         // of the last risks (wider)
+		seed   uint64
+		factor float64 // 0: unknown
+	}
+	again  *chosenAgain // nil: not made yet
+	choice []float64    // factors of left-out errors, by function (choose); nil: not made yet
+	full   [][]float64  // the fits to all data by function, at the sites; nil: not made yet
 }
 
 // New builds a model with a test loss, nil for the default of the targets.

@@ -50,7 +50,7 @@ func TestSites(t *testing.T) {
 			t.Fatalf("%d sites, order %d, %d merged", m.Sites(), m.Gram().N(), m.Merged())
 		}
 		fresh := [][]float64{{0.5, 3.5}, {9, -9}, x.Row(4)}
-		cross := testutil.Must(m.CrossAll(rowsOf(matrix(fresh))))(t)
+		cross := testutil.Must(m.CrossAll(rows(fresh...)))(t)
 		for i := range 200 {
 			if first := m.First[m.Site[i]]; first > i || !slices.Equal(x.Row(first), x.Row(i)) {
 				t.Fatalf("example %d is at the site of %d", i, first)
@@ -120,13 +120,12 @@ func TestPrecomputed(t *testing.T) {
 	for i, storage := range []model.Storage{model.Exact, model.Exact, model.LowRank} {
 		spec := grid(t, 60)
 		spec.Kernel.Jitter, spec.Storage, spec.RankTol = 0.1*float64(i%2), storage, 1e-6
-		fresh := matrix([][]float64{{0.5, 0.5}, {1, 4}, {-1, 2}})
-		kernels := linalg.NewMatrix(3, 60)
+		fresh := rows([]float64{0.5, 0.5}, []float64{1, 4}, []float64{-1, 2})
+		kernels, bare := linalg.NewMatrix(3, 60), kernel.Spec{Gamma: 0.3, Amplitude: 1}
 		for k := range kernels.Data {
-			kernels.Data[k] = rbf(kernel.Spec{Gamma: 0.3, Amplitude: 1}, fresh.Data[k/60*2:][:2],
-				spec.Set.X.Row(k%60))
+			kernels.Data[k] = rbf(bare, fresh.X.Row(k/60), spec.Set.X.Row(k%60))
 		}
-		same(t, spec, precomputed(spec), rowsOf(fresh), &dataset.Inputs{X: kernels}, 1e-14, 1e-7)
+		same(t, spec, precomputed(spec), fresh, &dataset.Inputs{X: kernels}, 1e-14, 1e-7)
 	}
 }
 

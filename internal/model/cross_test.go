@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/internal/testutil"
@@ -27,14 +25,14 @@ func TestBatches(t *testing.T) {
 	m := build(t, spec)
 	const most = 4 << 20
 	count := 2*(most/(8*(600+2*5))) + 1 // the last batch holds one input
-	x := blas64.General{Rows: count, Cols: 5, Stride: 7, Data: make([]float64, 7*count-2)}
+	x := linalg.Matrix{Rows: count, Cols: 5, Stride: 7, Data: make([]float64, 7*count-2)}
 	rng := rand.New(rand.NewPCG(19, 1))
 	for i := range x.Data {
 		x.Data[i] = rng.Float64()
 	}
 	var starts []int
 	next := 0
-	err := m.Cross(rowsOf(x), func(first int, rows []float64) error {
+	err := m.Cross(&dataset.Inputs{X: x}, func(first int, rows []float64) error {
 		if first != next || len(rows)%600 != 0 || len(rows) > most/8 {
 			t.Fatalf("batch from %d on with %d numbers, after %d inputs", first, len(rows), next)
 		}
@@ -60,62 +58,55 @@ func TestBatches(t *testing.T) {
 // TestCrossRefusals: new inputs that do not fit wrap ErrInput and say where; the
 // callback's own error comes back as it is, and ends the walk.
 func TestCrossRefusals(t *testing.T) {
-	features, standardised, matrixModel := grid(t, 12), grid(t, 12), precomputed(grid(t, 12))
-	standardised.Standardize = true
-	large := matrix([][]float64{make([]float64, 12)})
-	large.Data[0] = math.Inf(1)
-	for _, c := range []struct {
-		name string
-		spec model.Spec
-		x    blas64.General
-		says string
-	}{
-		{"width", features, matrix([][]float64{{1, 2, 3}}), "3 features"},
-		{"width standardised", standardised, matrix([][]float64{{1, 2, 3}}), "3 features"},
-		{"not a number", features, matrix([][]float64{{1, 2}, {math.NaN(), 1}}), "row 2, feature 1 is NaN"},
-		{"not finite", standardised, matrix([][]float64{{1, 2}, {1, math.Inf(1)}}), "row 2, feature 2"},
-		{"short", features, blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: make([]float64, 5)},
-			"5 numbers do not hold 3 x 2"},
-		{"negative", features, blas64.General{Rows: -1, Cols: 2, Stride: 2}, "do not hold -1 x 2"},
-		{"width of a matrix", matrixModel, matrix([][]float64{{1, 2}}), "2 kernel values for 12 examples"},
-		{"matrix not finite", matrixModel, large, "row 1, feature 1 is +Inf"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			m := build(t, c.spec)
-			err := m.Cross(rowsOf(c.x),
-				func(int, []float64) error { t.Error("the callback is called"); return nil })
-			if !errors.Is(err, model.ErrInput) || !contains(err, "new inputs") || !contains(err, c.says) {
-				t.Errorf("%v does not say %q", err, c.says)
-			}
-			refused(m.CrossAll(rowsOf(c.x)))(t, "all at once", model.ErrInput, "")
-		})
-	}
+	features, scaled, kernels := grid(t, 12), grid(t, 12), precomputed(grid(t, 12))
+	scaled.Standardize = true
 	sparse, dense := text(t)
 	spoilt := sparse.Subset([]int{0, 1, 2})
 	spoilt.Sparse.Value[0] = math.NaN()
-	for what, c := range map[string]struct{ set, in *dataset.Set }{"sparse for dense": {dense, sparse},
-		"NaN": {sparse, spoilt}} {
-		m := build(t, model.Spec{Set: c.set, Kernel: kernel.Spec{Kind: kernel.Linear},
-			Loss: loss.Hinge{C: 1}})
-		refused(m.CrossAll(&dataset.Inputs{Sparse: c.in.Sparse}))(t, what, model.ErrInput, "")
+	linear := func(set *dataset.Set) model.Spec {
+		return model.Spec{Set: set, Kernel: kernel.Spec{Kind: kernel.Linear}, Loss: loss.Hinge{C: 1}}
+	}
+	infinite := make([]float64, 12)
+	infinite[0] = math.Inf(1)
+	for _, c := range []struct {
+		spec model.Spec
+		in   *dataset.Inputs
+		says string
+	}{
+		{features, rows([]float64{1, 2, 3}), "3 features"},
+		{scaled, rows([]float64{1, 2, 3}), "3 features"},
+		{features, rows([]float64{1, 2}, []float64{math.NaN(), 1}), "row 2, feature 1 is NaN"},
+		{scaled, rows([]float64{1, 2}, []float64{1, math.Inf(1)}), "row 2, feature 2"},
+		{features, &dataset.Inputs{X: linalg.Matrix{Rows: 3, Cols: 2, Stride: 2, Data: make([]float64, 5)}},
+			"5 numbers do not hold 3 x 2"},
+		{features, &dataset.Inputs{X: linalg.Matrix{Rows: -1, Cols: 2, Stride: 2}}, "do not hold -1 x 2"},
+		{kernels, rows([]float64{1, 2}), "2 kernel values for 12 examples"},
+		{kernels, rows(infinite), "row 1, feature 1 is +Inf"},
+		{linear(dense), &dataset.Inputs{Sparse: sparse.Sparse}, ""},
+		{linear(sparse), &dataset.Inputs{Sparse: spoilt.Sparse}, "is NaN"},
+	} {
+		m := build(t, c.spec)
+		err := m.Cross(c.in, func(int, []float64) error { t.Error("the callback is called"); return nil })
+		fails(t, c.says, err, model.ErrInput, c.says)
+		fails(t, c.says, err, nil, "new inputs")
+		refused(m.CrossAll(c.in))(t, "all at once", model.ErrInput, "")
 	}
 	m := build(t, features)
 	own, calls := errors.New("enough"), 0
-	if err := m.Cross(rowsOf(matrix([][]float64{{1, 2}})),
-		func(int, []float64) error { calls++; return own }); err != own || calls != 1 {
+	err := m.Cross(rows([]float64{1, 2}), func(int, []float64) error { calls++; return own })
+	if err != own || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
-	if cross := testutil.Must(m.CrossAll(rowsOf(blas64.General{Cols: 2, Stride: 2})))(t); cross.Rows != 0 {
+	if cross := testutil.Must(m.CrossAll(&dataset.Inputs{X: linalg.NewMatrix(0, 2)}))(t); cross.Rows != 0 {
 		t.Errorf("no new inputs: %d rows", cross.Rows)
 	}
+	five := rows(slices.Repeat([][]float64{{1, 2}}, 5)...)
 	m.MaxBytes = linalg.SymBytes(m.Sites()) + 8*5*int64(m.Sites()) - 1
-	five := matrix(slices.Repeat([][]float64{{1, 2}}, 5))
-	if _, err := m.CrossAll(rowsOf(five)); !errors.Is(err, linalg.ErrMemory) ||
-		errors.Is(err, model.ErrInput) {
+	if _, err := m.CrossAll(five); !errors.Is(err, linalg.ErrMemory) || errors.Is(err, model.ErrInput) {
 		t.Errorf("one byte short: %v", err)
 	}
 	m.MaxBytes++
-	testutil.Must(m.CrossAll(rowsOf(five)))(t)
+	testutil.Must(m.CrossAll(five))(t)
 }
 
 // text is a small sparse set with a repeated document, and the same set dense.

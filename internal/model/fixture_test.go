@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"bootbench/internal/dataset"
@@ -115,21 +115,16 @@ func near(t testing.TB, what string, a, b, tol float64) {
 	}
 }
 
-// makeMatrix is rows as BLAS takes them.
-func matrix(rows [][]float64) blas64.General {
-	m := blas64.General{Rows: len(rows), Cols: len(rows[0]), Stride: len(rows[0])}
-	for _, row := range rows {
-		m.Data = append(m.Data, row...)
-	}
-	return m
+// rows are new inputs.
+func rows(all ...[]float64) *dataset.Inputs {
+	n, d := len(all), len(all[0])
+	return &dataset.Inputs{X: linalg.Matrix{Rows: n, Cols: d, Stride: d, Data: slices.Concat(all...)}}
 }
-
-func contains(err error, text string) bool { return err != nil && strings.Contains(err.Error(), text) }
 
 // fails checks an error: what it is, if is is not nil, and what it says.
 func fails(t testing.TB, what string, err, is error, says string) {
 	t.Helper()
-	if err == nil || is != nil && !errors.Is(err, is) || !contains(err, says) {
+	if err == nil || is != nil && !errors.Is(err, is) || !strings.Contains(err.Error(), says) {
 		t.Errorf("%s: error %v", what, err)
 	}
 }
@@ -141,6 +136,3 @@ func refused[V any](_ V, err error) func(t testing.TB, what string, is error, sa
 		fails(t, what, err, is, says)
 	}
 }
-
-// rowsOf are new inputs in the rows of a matrix.
-func rowsOf(x blas64.General) *dataset.Inputs { return &dataset.Inputs{X: linalg.Matrix(x)} }

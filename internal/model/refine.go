@@ -184,10 +184,7 @@ func offSingle(ctx context.Context, m *Model, s *solver.Solution, problem fits.P
 // processors, or fewer if memory is short.
 func refineWorkers(m *Model, settings RetrainSettings) (int, error) {
 	named := settings.Workers > 0
-	if !named {
-		settings.Workers = runtime.GOMAXPROCS(0)
-	}
-	for {
+	for settings.Workers = cmp.Or(max(0, settings.Workers), runtime.GOMAXPROCS(0)); ; settings.Workers-- {
 		bytes := refineBytes(m, settings)
 		if m.MaxBytes > 0 {
 			bytes += 8 * int64(len(settings.Cross.Data))
@@ -197,7 +194,6 @@ func refineWorkers(m *Model, settings RetrainSettings) (int, error) {
 		if err == nil || named || settings.Workers == 1 {
 			return settings.Workers, err
 		}
-		settings.Workers--
 	}
 }
 

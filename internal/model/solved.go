@@ -35,8 +35,7 @@ func NewSolved(ctx context.Context, spec Spec) (*Solved, error) {
 		x, scale := dataset.Standardize(m.Set.X)
 		set.X, s.scale = x, &scale
 	}
-	s.inverse, err = gp.NewInverse(m.Gram(), loss.TraitsOf(m.Loss).Noise, m.Set.Weights, false)
-	if err != nil {
+	if s.inverse, err = m.Inverse(); err != nil {
 		return nil, InputError(err)
 	}
 	return s, nil

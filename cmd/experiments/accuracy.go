@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -34,8 +33,7 @@ func accuracyStudy(f *flag.FlagSet) func(context.Context, *output) {
 	f.IntVar(&s.Workers, "workers", 0, "retrainings at a time; default: one for each processor")
 	return func(ctx context.Context, o *output) {
 		var rows []accuracyRow
-		chosen := strings.FieldsFunc(*names, func(r rune) bool { return r == ',' })
-		for _, spec := range accuracyModels(chosen) {
+		for _, spec := range accuracyModels(*names) {
 			for _, ratio := range []float64{0.5, 1, 2} {
 				if err := steps.Run(func() {
 					rows = append(rows, judgeModel(ctx, spec, resample.Poisson{Ratio: ratio}, s))
@@ -69,18 +67,10 @@ func (r accuracyRow) errorOff() float64 { return float64(r.TheoryError/r.Retrain
 
 // accuracyModels are the models of the survey on the named sets, or on all: four classification sets with
 // four losses, three regression sets with four, each with two kernels.
-func accuracyModels(names []string) (specs []model.Spec) {
+func accuracyModels(names string) (specs []model.Spec) {
 	known := []string{"crabs", "wisconsin", "sonar", "pima", "boston", "synthetic:friedman1,n=300",
 		"synthetic:waves,n=300,noise=0.3"}
-	for _, name := range names {
-		if !slices.ContainsFunc(known, func(set string) bool { return report.ShortName(set) == name }) {
-			steps.Check(fmt.Errorf("-data: the survey has no set %q", name))
-		}
-	}
-	for _, name := range known {
-		if len(names) > 0 && !slices.Contains(names, report.ShortName(name)) {
-			continue
-		}
+	for _, name := range pick("data", names, known, report.ShortName) {
 		set := steps.Must(dataset.Load(name, dataset.Options{}))
 		mean, sd := stat.PopMeanStdDev(set.Columns[0].Y, nil)
 		// For numbers the noise is a third of the targets' standard deviation, and the losses are comparable.

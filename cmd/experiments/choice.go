@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -45,37 +44,17 @@ func choiceStudy(f *flag.FlagSet) func(context.Context, *output) {
 	f.IntVar(&c.fresh, "fresh", 2000, "other rows that judge a model, at most")
 	f.IntVar(&c.splits, "splits", 10, "of each set")
 	sets := f.String("sets", "boston pima", "files and names of `sets`, with spaces between them")
-	var names []string
-	for _, w := range ways {
-		names = append(names, w.name)
-	}
-	by := f.String("by", strings.Join(names, ","), "`searches`")
+	by := f.String("by", "", "only these `searches`, of default,cv,leftout,632plus,loo,evidence")
 	return func(ctx context.Context, o *output) {
-		var chosen []way
-		for _, name := range list(*by) {
-			k := slices.Index(names, name)
-			if k < 0 {
-				steps.Check(fmt.Errorf("-by: there are %s", strings.Join(names, ", ")))
-			}
-			chosen = append(chosen, ways[k])
-		}
+		chosen := pick("by", *by, ways, func(w way) string { return w.name })
 		var rows []choiceRow
 		for _, name := range strings.Fields(*sets) {
-			for _, row := range c.compare(ctx, labelled(name), chosen) {
+			for _, row := range c.compare(ctx, steps.Must(dataset.Load(name, dataset.Options{})), chosen) {
 				rows = append(rows, row)
 				show(o, "choice", rows)
 			}
 		}
 	}
-}
-
-// labelled is a data set, in which two numbers as targets are labels.
-func labelled(name string) *dataset.Set {
-	set := steps.Must(dataset.Load(name, dataset.Options{}))
-	if set.AreNumbers() && len(slices.Compact(slices.Sorted(slices.Values(set.Targets(0))))) == 2 {
-		steps.Check(set.Classify(""))
-	}
-	return set
 }
 
 // choiceRow is a search on one data set. Errors are means over the splits.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -31,15 +30,18 @@ type coverage struct {
 	models []string
 }
 
-// coverageParts are what is counted, each with its generators: the error of the trained model with its
-// interval, p-values where targets do not depend on features, and intervals of predictions.
-var coverageParts = map[string]struct {
-	worlds []string
-	run    func(*coverage, context.Context, *output, []world)
-}{
-	"risk":     {nil, part("coverage", (*coverage).judge, riskOf)},
-	"p-values": {[]string{"noise", "batches", "coin"}, part("p-values", (*coverage).pValue, nullOf)},
-	"predictions": {[]string{"linear", "friedman1", "waves", "heavy", "groups", "sites", "weights"},
+// coveragePart is what is counted, with its generators.
+type coveragePart struct {
+	name, worlds string
+	run          func(*coverage, context.Context, *output, []world)
+}
+
+// coverageParts are the error of the trained model with its interval, p-values where targets do not depend on
+// features, and intervals of predictions.
+var coverageParts = []coveragePart{
+	{"risk", "", part("coverage", (*coverage).judge, riskOf)},
+	{"p-values", "noise,batches,coin", part("p-values", (*coverage).pValue, nullOf)},
+	{"predictions", "linear,friedman1,waves,heavy,groups,sites,weights",
 		part("predictions", (*coverage).predict, predictionsOf)},
 }
 
@@ -55,47 +57,22 @@ func coverageStudy(f *flag.FlagSet) func(context.Context, *output) {
 	part := f.String("part", "risk", "what is counted: risk, p-values or predictions")
 	sizes := f.String("sizes", "50,100,200", "`numbers` of rows of a table")
 	only := f.String("only", "", "only these `generators`; default: all of the part")
-	models := f.String("models", flagless+","+given, "`models`: chosen in each table, given, or both")
+	models := f.String("models", "", "only these `models`: flagless, chosen in each table, or given")
 	return func(ctx context.Context, o *output) {
-		for _, text := range list(*sizes) {
+		for text := range strings.SplitSeq(*sizes, ",") {
 			c.sizes = append(c.sizes, steps.Must(strconv.Atoi(text)))
 		}
-		for _, model := range list(*models) {
-			if model != flagless && model != given {
-				steps.Check(fmt.Errorf("-models: there are %s and %s", flagless, given))
-			}
-			c.models = append(c.models, model)
-		}
-		of, known := coverageParts[*part]
-		if !known {
-			steps.Check(fmt.Errorf("-part: there are %s",
-				strings.Join(slices.Sorted(maps.Keys(coverageParts)), ", ")))
-		}
+		c.models = pick("models", *models, []string{flagless, given}, strings.Clone)
 		runtime.GOMAXPROCS(cmp.Or(c.workers, runtime.GOMAXPROCS(0)))
-		of.run(&c, ctx, o, worldsOf(list(cmp.Or(*only, strings.Join(of.worlds, ",")))))
+		for _, of := range pick("part", *part, coverageParts, func(p coveragePart) string { return p.name }) {
+			of.run(&c, ctx, o, worldsOf(cmp.Or(*only, of.worlds)))
+		}
 	}
-}
-
-// list splits a list with commas.
-func list(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
 // worldsOf are the named generators, all without names.
-func worldsOf(names []string) (chosen []world) {
-	for _, w := range worlds {
-		if len(names) == 0 || slices.Contains(names, w.name) {
-			chosen = append(chosen, w)
-		}
-	}
-	if len(names) > 0 && len(chosen) < len(names) {
-		var all []string
-		for _, w := range worlds {
-			all = append(all, w.name)
-		}
-		steps.Check(fmt.Errorf("-only: there are %s", strings.Join(all, ", ")))
-	}
-	return chosen
+func worldsOf(names string) []world {
+	return pick("only", names, worlds, func(w world) string { return w.name })
 }
 
 // Models: the one of the library's search in each table, or one with fixed hyperparameters.

@@ -49,7 +49,7 @@ func TestWorlds(t *testing.T) {
 			}
 		}
 	}
-	grouped := worldsOf([]string{"groups"})[0].table(5, 50, 10)
+	grouped := worldsOf("groups")[0].table(5, 50, 10)
 	if g := grouped.data.Groups; g[4] != 0 || g[5] != 1 || g[49] != 9 || grouped.fresh.Groups[9] != 9 {
 		t.Errorf("groups %v, of new rows %v", g, grouped.fresh.Groups)
 	}
@@ -98,7 +98,7 @@ func TestCoverage(t *testing.T) {
 	for _, of := range [][2]string{{flagless, "linear"}, {flagless, "coin"}, {given, "blobs"}} {
 		c := coverage{tables: 50, fresh: 1000, seed: 11, resamples: 10}
 		at := cell{Model: of[0], N: 50}
-		all := tables(t.Context(), &c, worldsOf(of[1:])[0], &at, (*coverage).judge)
+		all := tables(t.Context(), &c, worldsOf(of[1])[0], &at, (*coverage).judge)
 		r := riskOf(at, all)
 		if at.Refused > 0 || r.Coverage < least || r.Width > 2 || math.Abs(r.Bias) > 0.04+4*r.BiasSE {
 			t.Error(of, r)
@@ -153,7 +153,7 @@ func TestStudies(t *testing.T) {
 // TestSurvey: no name means all sets, four of labels and three of numbers; each has four losses and two
 // kernels.
 func TestSurvey(t *testing.T) {
-	if specs := accuracyModels([]string{}); len(specs) != (4+3)*4*2 {
+	if specs := accuracyModels(""); len(specs) != (4+3)*4*2 {
 		t.Errorf("%d models", len(specs))
 	}
 }
@@ -178,9 +178,9 @@ func TestRefusals(t *testing.T) {
 		text   string
 	}{
 		{"", 2, "usage"}, {"nosuch", 2, "usage"}, {"paper -figure nosuch", 1, "there are m03-1-left"},
-		{"choice -by nosuch", 1, "there are default, cv"}, {"accuracy -data nosuch", 1, `no set "nosuch"`},
+		{"choice -by nosuch", 1, "there are default, cv"}, {"accuracy -data nosuch", 1, "there are crabs, "},
 		{"coverage -only nosuch", 1, "there are linear, "},
-		{"coverage -part nosuch", 1, "there are p-values, predictions, risk"},
+		{"coverage -part nosuch", 1, "there are risk, p-values, predictions"},
 		{"coverage -models nosuch", 1, "there are flagless"},
 		{"accuracy -nosuch", 2, "not defined"},
 	} {

@@ -127,12 +127,12 @@ type law struct {
 	place                    int // example or new input, from 0
 	edges, theory, retrained []float64
 	distance                 float64 // half the L1 distance of the two, in [0, 1]
+	why                      string  // the rule that chose it
 }
 
-// chosen is a law with the rule that chose it.
-type chosen struct {
-	law
-	why string
+func (l law) because(why string) law {
+	l.why = why
+	return l
 }
 
 // lawWidth is the width of M03's bins, fieldWidth the width of bins of internal fields.
@@ -175,7 +175,7 @@ func (b *bothLaws) byDistance(theory func(place int) loss.Distribution) (laws []
 }
 
 // lawPanels has a panel for each law.
-func lawPanels(laws []chosen, label string) (panels []report.Panel) {
+func lawPanels(laws []law, label string) (panels []report.Panel) {
 	for _, l := range laws {
 		panels = append(panels, report.Panel{Title: l.why, X: report.Axis{Label: label},
 			Y: report.Axis{Label: "density"}, Series: []report.Series{
@@ -200,8 +200,8 @@ func (p *paperRun) laws(ctx context.Context) []*report.Figure {
 
 // typicalLaws chooses inputs by the rank of their distance, and the one with the most peaks among those that
 // the theory describes well.
-func typicalLaws(sorted []law, theory func(int) loss.Distribution) (good, bad []chosen) {
-	at := func(q float64, why string) chosen { return chosen{sorted[int(q*float64(len(sorted)-1))], why} }
+func typicalLaws(sorted []law, theory func(int) loss.Distribution) (good, bad []law) {
+	at := func(q float64, why string) law { return sorted[int(q*float64(len(sorted)-1))].because(why) }
 	structured, most := sorted[0], -1
 	for _, l := range sorted {
 		if l.distance > closeLaws {
@@ -211,9 +211,9 @@ func typicalLaws(sorted []law, theory func(int) loss.Distribution) (good, bad []
 			structured, most = l, peaks
 		}
 	}
-	return []chosen{at(0.25, "lower quartile of the distances"), at(0.5, "median distance"),
-			{structured, "most peaks among distances up to 0.1"}},
-		[]chosen{at(0.85, "85% of the distances are smaller"), at(0.95, "95% of the distances are smaller"),
+	return []law{at(0.25, "lower quartile of the distances"), at(0.5, "median distance"),
+			structured.because("most peaks among distances up to 0.1")},
+		[]law{at(0.85, "85% of the distances are smaller"), at(0.95, "95% of the distances are smaller"),
 			at(1, "largest distance")}
 }
 
@@ -239,7 +239,7 @@ func peaks(law loss.Distribution) int {
 }
 
 // lawFigure draws laws at inputs of the Boston housing data.
-func lawFigure(name, title string, laws []chosen) *report.Figure {
+func lawFigure(name, title string, laws []law) *report.Figure {
 	text := "Law over resamples of the prediction at inputs of the Boston housing data, S = N = 506: " +
 		"theory (line) and retraining (histogram, bins of 0.2). Chosen by rule:"
 	for i, l := range laws {
@@ -297,10 +297,8 @@ func (p *paperRun) fields(ctx context.Context) []*report.Figure {
 		vote.AddErr(field(i).CDF(0), share, 2*math.Sqrt(share*(1-share)/n))
 	}
 	sorted := at.byDistance(field)
-	typical := []chosen{{sorted[len(sorted)/2], "median distance"},
-		{sorted[len(sorted)-1], "largest distance"}}
-	for i, l := range typical {
-		typical[i].law = compareLaw(l.place, field(l.place), at.predictions[l.place], fieldWidth)
+	typical := func(l law, why string) law {
+		return compareLaw(l.place, field(l.place), at.predictions[l.place], fieldWidth).because(why)
 	}
 	shares := report.Panel{Title: "probability of the label -1", X: report.Axis{Label: "theory", Max: 1},
 		Y: report.Axis{Label: "retraining", Max: 1}, Series: []report.Series{
@@ -311,6 +309,7 @@ func (p *paperRun) fields(ctx context.Context) []*report.Figure {
 			"Law over resamples of the internal field at two of %d held-out inputs, N = S = %d, chosen by "+
 				"the rank of their L1 distance; and how often the classifier says -1, theory against "+
 				"retraining with two standard errors.", len(at.mean), at.examples),
-		Panels: append(lawPanels(typical, "internal field"), shares),
+		Panels: append(lawPanels([]law{typical(sorted[len(sorted)/2], "median distance"),
+			typical(sorted[len(sorted)-1], "largest distance")}, "internal field"), shares),
 	}}
 }

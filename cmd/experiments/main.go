@@ -70,6 +70,22 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
+// pick has the values of a flag, separated by commas, of all that it takes, by their names; "" are all.
+func pick[T any](flag, values string, all []T, name func(T) string) (chosen []T) {
+	var names []string
+	missing := strings.FieldsFunc(values, func(r rune) bool { return r == ',' })
+	for _, one := range all {
+		names = append(names, name(one))
+		if k := slices.Index(missing, name(one)); k >= 0 || values == "" {
+			chosen, missing = append(chosen, one), slices.Delete(missing, max(k, 0), k+1)
+		}
+	}
+	if len(missing) > 0 {
+		steps.Check(fmt.Errorf("-%s: there are %s, no %s", flag, strings.Join(names, ", "), missing[0]))
+	}
+	return chosen
+}
+
 // output is the destination of a study: a stream for tables and text, a folder for files.
 type output struct {
 	io.Writer

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -34,11 +31,13 @@ type paperRun struct {
 	wider     float64 // factor of l^2 in the kernel of the Boston data
 }
 
-// paperFigures are the figures, in the order of the papers.
-var paperFigures = []struct {
+type paperFigure struct {
 	id  string
 	run func(*paperRun, context.Context) []*report.Figure
-}{
+}
+
+// paperFigures are the figures, in the order of the papers.
+var paperFigures = []paperFigure{
 	{"m03-1-left", (*paperRun).regression}, {"m03-1-right", (*paperRun).robust},
 	{"m03-2", (*paperRun).moments}, {"m03-3-5", (*paperRun).laws}, {"m04-1-left", (*paperRun).classification},
 	{"m04-1-right", (*paperRun).fields},
@@ -47,11 +46,8 @@ var paperFigures = []struct {
 // paperStudy draws the figures of both papers.
 func paperStudy(f *flag.FlagSet) func(context.Context, *output) {
 	p := &paperRun{}
-	var ids []string
-	for _, figure := range paperFigures {
-		ids = append(ids, figure.id)
-	}
-	only := f.String("figure", "", "only these `ids`, of "+strings.Join(ids, ",")+"; default: all")
+	only := f.String("figure", "",
+		"only these `ids`, of m03-1-left,m03-1-right,m03-2,m03-3-5,m04-1-left,m04-1-right; default: all")
 	f.IntVar(&p.resamples, "resamples", 1000, fmt.Sprintf(
 		"retrainings per point of a learning curve; moments and laws take %d times as many", momentsFactor))
 	f.Uint64Var(&p.seed, "seed", 0, "of the resamples")
@@ -62,12 +58,9 @@ func paperStudy(f *flag.FlagSet) func(context.Context, *output) {
 		"moments and laws are of resamples of exactly N examples; default: of N on average")
 	f.Float64Var(&p.wider, "wider", 1, "`factor` of l^2 in the kernel of the Boston data")
 	return func(ctx context.Context, o *output) {
-		for _, id := range strings.Split(cmp.Or(*only, strings.Join(ids, ",")), ",") {
-			k := slices.Index(ids, id)
-			if k < 0 {
-				steps.Check(fmt.Errorf("-figure %s: there are %s", id, strings.Join(ids, ", ")))
-			}
-			o.figures(paperFigures[k].run(p, ctx)...)
+		id := func(f paperFigure) string { return f.id }
+		for _, figure := range pick("figure", *only, paperFigures, id) {
+			o.figures(figure.run(p, ctx)...)
 		}
 	}
 }

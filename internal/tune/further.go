@@ -1,11 +1,10 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"math"
-	"slices"
 
-	"bootbench/internal/dataset"
 	"bootbench/internal/model"
 	"bootbench/kernel"
 	"bootbench/loss"
@@ -19,72 +18,60 @@ const (
 	narrowStep   = 2 // of the inverse square of the kernel's width
 )
 
-// further judges models by exact cross-validation on some examples.
-type further struct {
-	set   *dataset.Set
-	test  loss.Test
-	folds [][]int
-}
-
-// furtherOf is nil unless more examples are left than chose a model of numbers.
-func furtherOf(p *Problem, r *Result) *further {
+// hasMore reports whether more examples can judge a choice.
+func (p *Problem) hasMore(r *Result) bool {
 	set := r.Spec.Set
-	if set.N() <= 2*p.Rows || p.By != Folds || set.Groups != nil || len(r.Over) == 0 || !set.AreNumbers() ||
-		r.Spec.Kernel.Kind == kernel.Precomputed || !loss.TraitsOf(r.Spec.Loss).Quadratic {
-		return nil
-	}
-	f, count := &further{test: p.Test}, min(set.N(), max(furtherRows, 2*p.Rows))
-	f.folds = make([][]int, furtherFolds)
-	for i := range count {
-		f.folds[i%furtherFolds] = append(f.folds[i%furtherFolds], i)
-	}
-	if f.set = set.Subset(representative(set, count)); r.Spec.Standardize && set.Sparse == nil {
-		f.set.Standardizer().To(f.set.X, f.set.X) // a wide set has no memory for another copy
-	}
-	return f
+	return set.N() > 2*cmp.Or(p.Rows, DefaultRows) && p.By == Folds && set.Groups == nil &&
+		len(r.Over) > 0 && set.AreNumbers() && r.Spec.Kernel.Kind != kernel.Precomputed &&
+		loss.TraitsOf(r.Spec.Loss).Quadratic
 }
 
-// errorOf is the error of a model.
-func (f *further) errorOf(ctx context.Context, spec model.Spec) (float64, error) {
-	spec.Set, spec.Standardize = f.set, false
-	spec.Storage, spec.RankTol, spec.MaxRank, spec.Then = model.Exact, 0, 0, nil
-	return errorWithout(ctx, spec, f.test, f.folds...)
-}
-
-// reconsider narrows the kernel of a choice, and takes its alternative if that errs less.
+// reconsider narrows the kernel of a choice by exact cross-validation on more examples, and takes its
+// alternative if that errs less there.
 func reconsider(ctx context.Context, p *Problem, r *Result) *Result {
-	f := furtherOf(p, r)
-	if f == nil {
+	if !p.hasMore(r) {
 		return r
 	}
-	least, err := f.narrow(ctx, r)
-	if a := r.Alternative; err == nil && a != nil && p.Scales == IfBetter {
-		other, err := f.errorOf(ctx, a.Spec)
-		if err != nil {
-			return r
-		}
-		for _, spec := range []*model.Spec{&r.Spec, &a.Spec} {
-			if _, scales := spec.Searched(); !scales {
-				spec.Chosen = append(slices.Clone(spec.Chosen), model.Scales)
-			}
-		}
-		if r.Times = other / least; other < least {
-			a.Alternative, a.Times, r.Alternative, r = r, least/other, nil, a
-			_, _ = f.narrow(ctx, r)
-		}
+	set := r.Spec.Set
+	count, folds := min(set.N(), max(furtherRows, 2*p.Rows)), make([][]int, furtherFolds)
+	for i := range count {
+		folds[i%furtherFolds] = append(folds[i%furtherFolds], i)
+	}
+	part := set.Subset(representative(set, count))
+	if r.Spec.Standardize && set.Sparse == nil {
+		part.Standardizer().To(part.X, part.X) // a wide set has no memory for another copy
+	}
+	errorOf := func(spec model.Spec) (float64, error) {
+		spec.Set, spec.Standardize = part, false
+		spec.Storage, spec.RankTol, spec.MaxRank, spec.Then = model.Exact, 0, 0, nil
+		return errorWithout(ctx, spec, p.Test, folds...)
+	}
+	least, err := r.narrow(errorOf)
+	a := r.Alternative
+	if err != nil || a == nil || p.Scales != IfBetter {
+		return r
+	}
+	other, err := errorOf(a.Spec)
+	if err != nil {
+		return r
+	}
+	chooseScales(r, a)
+	if r.Times = other / least; r.Times < 1 {
+		a.Alternative, a.Times, r.Alternative, r = r, least/other, nil, a
+		_, _ = r.narrow(errorOf)
 	}
 	return r
 }
 
-// narrow narrows the kernel of a choice as long as it errs less.
-func (f *further) narrow(ctx context.Context, r *Result) (least float64, err error) {
-	least, err = f.errorOf(ctx, r.Spec)
+// narrow narrows the kernel as long as that lowers the error.
+func (r *Result) narrow(errorOf func(model.Spec) (float64, error)) (least float64, err error) {
+	least, err = errorOf(r.Spec)
 	for first := least; err == nil; {
 		next, ok := r.narrower()
 		if !ok {
 			break
 		}
-		now, err := f.errorOf(ctx, next)
+		now, err := errorOf(next)
 		if err != nil || !(now < least) {
 			break
 		}

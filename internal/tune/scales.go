@@ -59,7 +59,7 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 		return one, nil
 	}
 	times, better, known := byObjective(one, each)
-	if scales == IfBetter && !known {
+	if scales == IfBetter && !known && !p.hasMore(one) { // which decide, see reconsider
 		if times, err = timesBetter(ctx, p, one, settings); err != nil {
 			one.Cancelled = ctx.Err() != nil
 			return one, nil
@@ -67,9 +67,7 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 		better = times > 1
 	}
 	if scales != Each && (better || !known) {
-		for _, spec := range []*model.Spec{&one.Spec, &each.Spec} {
-			spec.Chosen = append(slices.Clone(spec.Chosen), model.Scales)
-		}
+		chooseScales(one, each)
 	}
 	one.Undecided = scales == Either && !known
 	if scales == Each || better {
@@ -78,6 +76,15 @@ func runScales(ctx context.Context, p Problem, settings Settings) (*Result, erro
 	}
 	one.Alternative, one.Times = each, 1/times
 	return one, nil
+}
+
+// chooseScales notes that it was chosen whether features share a length scale.
+func chooseScales(results ...*Result) {
+	for _, r := range results {
+		if _, scales := r.Spec.Searched(); !scales {
+			r.Spec.Chosen = append(slices.Clone(r.Spec.Chosen), model.Scales)
+		}
+	}
 }
 
 // separable reports whether a choice with one length scale may become one with a length scale for each

@@ -242,8 +242,12 @@ func representative(set *dataset.Set, size int) []int {
 
 // part does a part of the search, or takes its evaluations from Settings.Do.
 func (s *search) part(ctx context.Context, name string, do func()) []Evaluation {
-	first, failures, done := len(s.result.Path), s.result.Failures, false
-	known, err := s.settings.do(name, func() (Part, error) {
+	first, failures, done := len(s.result.Path), s.result.Failures, s.settings.Do == nil
+	if done {
+		do()
+		return s.result.Path[first:]
+	}
+	known, err := s.settings.Do(s.settings.before+name, func() (Part, error) {
 		do()
 		done = true
 		return Part{s.result.Path[first:], s.result.Failures - failures}, ctx.Err()

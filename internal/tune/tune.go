@@ -79,14 +79,6 @@ type Settings struct {
 	before string // the names of parts
 }
 
-// do computes a part of the search by Do, if it is set.
-func (s *Settings) do(name string, compute func() (Part, error)) (Part, error) {
-	if s.Do == nil {
-		return compute()
-	}
-	return s.Do(s.before+name, compute)
-}
-
 // DefaultRows is the default of Problem.Rows. A solve takes some Rows^3 operations.
 const DefaultRows = 500
 

@@ -28,8 +28,7 @@ import (
 
 func load(t *testing.T, name string) *dataset.Set {
 	t.Helper()
-	set := testutil.Must(dataset.Load(name, dataset.Options{}))(t)
-	return set
+	return testutil.Must(dataset.Load(name, dataset.Options{}))(t)
 }
 
 // regression is the problem of a Gaussian process with one length scale.
@@ -79,16 +78,15 @@ func TestRun(t *testing.T) {
 			slices.ContainsFunc(r.Path[:grid], func(e Evaluation) bool { return e.Value < r.Value }) {
 			t.Errorf("%s: %+v", name, r)
 		}
-		q := mustComplete(t, p)
+		q := p
+		testutil.Check(t, q.complete())
 		j := &judge{problem: &q, tolerance: 1e-5}
 		for a := range 4 {
 			for b := range 4 {
 				spec := r.Spec
 				for k, h := range r.Over {
 					step := c.reach * (float64([]int{a, b}[k])/1.5 - 1)
-					if err := h.Set(&spec, h.Value(&r.Spec)*math.Exp(step)); err != nil {
-						t.Fatal(err)
-					}
+					testutil.Check(t, h.Set(&spec, h.Value(&r.Spec)*math.Exp(step)))
 				}
 				other := testutil.Must(j.value(t.Context(), spec))(t)
 				left := 0.005 // by the descent's end
@@ -107,19 +105,6 @@ func TestRun(t *testing.T) {
 				len(again.Path), r.Value, len(r.Path))
 		}
 	}
-}
-
-func biased(spec model.Spec) model.Spec {
-	spec.Bias = true
-	return spec
-}
-
-func mustComplete(t *testing.T, p Problem) Problem {
-	t.Helper()
-	if err := p.complete(); err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 func values(over []model.Hyperparameter, spec *model.Spec) (all []float64) {
@@ -191,22 +176,19 @@ func TestFailures(t *testing.T) {
 
 // TestBadProblems: what has no answer says so before any work.
 func TestBadProblems(t *testing.T) {
+	numbers, crabs := regression(t, "boston", Plus632).Spec, labels(t, "crabs").Spec
+	noise, biased := []Axis{{Name: "noise"}}, numbers
+	biased.Bias = true
 	for what, p := range map[string]Problem{
-		"no C in a model": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "C"}}},
-		"between 2 and 1": {Spec: regression(t, "boston", Plus632).Spec,
-			Over: []Axis{{Name: "noise", From: 2, To: 1}}},
-		"named twice": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"},
-			{Name: "noise"}}},
-		"evidence is for":    {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: Evidence},
-		"no smooth function": {Spec: labels(t, "crabs").Spec, Over: []Axis{{Name: "C"}}, By: LeaveOneOut},
-		"choose by cv": {Spec: regression(t, "boston", Plus632).Spec, Over: []Axis{{Name: "noise"}},
-			Test: loss.Absolute{}, By: Plus632},
-		"of the test loss square": {Spec: regression(t, "boston", Plus632).Spec,
-			Over: []Axis{{Name: "noise"}},
-			Test: loss.Absolute{}, By: LeaveOneOut},
-		"models without bias": {Spec: biased(regression(t, "boston", Plus632).Spec),
-			Over: []Axis{{Name: "noise"}}, By: LeaveOneOut},
-		"too few examples": {Over: []Axis{{Name: "noise"}}},
+		"no C in a model":         {Spec: numbers, Over: []Axis{{Name: "C"}}},
+		"between 2 and 1":         {Spec: numbers, Over: []Axis{{Name: "noise", From: 2, To: 1}}},
+		"named twice":             {Spec: numbers, Over: []Axis{{Name: "noise"}, {Name: "noise"}}},
+		"evidence is for":         {Spec: crabs, Over: []Axis{{Name: "C"}}, By: Evidence},
+		"no smooth function":      {Spec: crabs, Over: []Axis{{Name: "C"}}, By: LeaveOneOut},
+		"choose by cv":            {Spec: numbers, Over: noise, Test: loss.Absolute{}, By: Plus632},
+		"of the test loss square": {Spec: numbers, Over: noise, Test: loss.Absolute{}, By: LeaveOneOut},
+		"models without bias":     {Spec: biased, Over: noise, By: LeaveOneOut},
+		"too few examples":        {Over: noise},
 	} {
 		if _, err := Run(t.Context(), p, Settings{}); !errors.Is(err, model.ErrInput) ||
 			!strings.Contains(err.Error(), what) {
@@ -468,9 +450,7 @@ func TestTargets(t *testing.T) {
 		}
 		one := p
 		one.Spec.Set, one.Spec.Kernel.Gamma = &set, 0.05
-		if err := one.complete(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.Check(t, one.complete())
 		return testutil.Must((&judge{problem: &one, tolerance: 1e-6}).value(t.Context(), one.Spec))(t).value
 	}
 	y, times, other := p.Spec.Set.Targets(0), make([]float64, 60), make([]float64, 60)
@@ -494,11 +474,7 @@ func TestTargets(t *testing.T) {
 // TestMeasure: a measure chooses the cell of the grid where it is best, by exact fits, and other objectives
 // are refused.
 func TestMeasure(t *testing.T) {
-	set := testutil.Must(dataset.Load("synthetic:blobs,n=60", dataset.Options{}))(t)
-	if err := set.Classify(""); err != nil {
-		t.Fatal(err)
-	}
-	p := Problem{Spec: model.NewSpec(set, loss.Hinge{C: 1})}
+	p := Problem{Spec: model.NewSpec(load(t, "synthetic:blobs,n=60"), loss.Hinge{C: 1})}
 	p.Spec.Measure.Name = calibration.ByAUC
 	r := testutil.Must(Run(t.Context(), p, Settings{}))(t)
 	least := math.Inf(1)
@@ -542,8 +518,7 @@ func TestDecision(t *testing.T) {
 // TestClassWeights: balanced class weights choose as the balanced error of models that have them does, unless
 // the weights are chosen, too.
 func TestClassWeights(t *testing.T) {
-	set := testutil.Must(dataset.Load("synthetic:blobs,n=60", dataset.Options{}))(t)
-	testutil.Check(t, set.Classify(""))
+	set := load(t, "synthetic:blobs,n=60")
 	var rows []int // of one class a third
 	for i, y := range set.Columns[0].Y {
 		if y > 0 || i%3 == 0 {
@@ -568,7 +543,7 @@ func TestClassWeights(t *testing.T) {
 // TestOneGroup: a choice on the rows of one group leaves out rows, and the unit of weights does not change
 // it.
 func TestOneGroup(t *testing.T) {
-	set := testutil.Must(dataset.Load("synthetic:friedman1,n=60", dataset.Options{}))(t)
+	set := load(t, "synthetic:friedman1,n=60")
 	set.Weights = make([]float64, 60)
 	for i := range set.Weights {
 		set.Weights[i] = float64(1 + i%3)
@@ -654,7 +629,7 @@ func TestReconsider(t *testing.T) {
 // models that are built and solved anew. Solves to 1e-10 leave 1e-8 in differences of steps
 // 1e-3, whose own error is a millionth of the third derivative.
 func TestGradient(t *testing.T) {
-	set := testutil.Must(dataset.Load("synthetic:friedman1,n=30", dataset.Options{}))(t)
+	set := load(t, "synthetic:friedman1,n=30")
 	scales := make([]float64, set.D())
 	for k := range scales {
 		scales[k] = 3 + float64(k)/3
@@ -666,9 +641,7 @@ func TestGradient(t *testing.T) {
 		signs[i] = math.Copysign(1, y-14)
 	}
 	labels.Columns = []dataset.Column{{Y: signs}}
-	if err := labels.Classify(""); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Check(t, labels.Classify(""))
 	for _, c := range []struct {
 		spec model.Spec
 		test loss.Test
@@ -715,9 +688,7 @@ func TestGradient(t *testing.T) {
 			}
 			at := func(step float64) float64 {
 				moved := m.Spec
-				if err := h.Set(&moved, h.Value(&m.Spec)*math.Exp(step)); err != nil {
-					t.Fatal(err)
-				}
+				testutil.Check(t, h.Set(&moved, h.Value(&m.Spec)*math.Exp(step)))
 				_, s := solved(moved)
 				v := testutil.Must(objective.Value(s))(t)
 				return v

@@ -9,13 +9,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"bootbench/blas"
 	"bootbench/cmd/bootbench/internal/files"
 	"bootbench/cmd/bootbench/internal/journal"
 	"bootbench/cmd/internal/steps"
+	"bootbench/internal/answer"
 	"bootbench/internal/dataset"
 	"bootbench/internal/report"
 	"bootbench/linalg"
@@ -57,6 +60,23 @@ func (a *app) deliver(r report.Result) {
 	if a.outputs.out != "" && !a.tasks.sharded() { // merge does it for shards
 		a.writeFolder(g, document)
 	}
+}
+
+func (a *app) ended(status string) {
+	switch {
+	case a.ctx.Err() != nil || status == answer.Cancelled:
+		a.status = exitInterrupted
+	case !report.Done(status) && a.status == exitDone:
+		a.status = exitNotConverged
+	}
+}
+
+// spent sets the cost of an answer so far, except the parts of its time.
+func (a *app) spent(c *report.Cost) {
+	info := blas.Describe()
+	c.Time.Total = time.Since(a.began).Seconds()
+	c.Memory = report.Memory{PeakBytes: peakBytes()}
+	c.Backend = report.Backend{Name: info.Backend, Core: info.Core, Threads: info.Threads}
 }
 
 // say prints the checks and, with --verbose, the remarks.

@@ -81,7 +81,7 @@ func (a *app) openJournal(p *problem) {
 
 // isRecorded reports whether a flag changes an answer, so that a journal records it.
 func isRecorded(name string) bool {
-	return !slices.Contains(flagLists["outputs"], name) && !slices.Contains(flagLists["incidental"], name)
+	return !slices.Contains(slices.Concat(flagLists["outputs"], flagLists["incidental"]), name)
 }
 
 // keyOf encodes everything that a task depends on.
@@ -113,10 +113,10 @@ func (s *tasks) doAll(name, key string, result any, compute func()) {
 // do sets the result of a task, a pointer to a zero value, from the journal or by computing it, unless the
 // task is another process's.
 func (s *tasks) do(number int, key string, result any, compute func()) (filled bool) {
-	if (s.merging || s.owns(number)) && s.Lookup(key, result) {
+	switch own := s.owns(number); {
+	case (s.merging || own) && s.Lookup(key, result):
 		return true
-	}
-	if !s.owns(number) {
+	case !own:
 		return false
 	}
 	compute()

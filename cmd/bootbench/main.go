@@ -225,23 +225,6 @@ func isInterrupt(a *app, err error) bool {
 	return errors.Is(err, cmp.Or(a.ctx.Err(), context.Canceled))
 }
 
-func (a *app) ended(status string) {
-	switch {
-	case a.ctx.Err() != nil || status == answer.Cancelled:
-		a.status = exitInterrupted
-	case !report.Done(status) && a.status == exitDone:
-		a.status = exitNotConverged
-	}
-}
-
-// spent sets the cost of an answer so far, except the parts of its time.
-func (a *app) spent(c *report.Cost) {
-	info := blas.Describe()
-	c.Time.Total = time.Since(a.began).Seconds()
-	c.Memory = report.Memory{PeakBytes: peakBytes()}
-	c.Backend = report.Backend{Name: info.Backend, Core: info.Core, Threads: info.Threads}
-}
-
 // oneLine makes an error message a single line, with flags.
 func oneLine(text string) string {
 	text = inFlags(strings.Replace(text, model.ErrInput.Error()+": ", "", 1))

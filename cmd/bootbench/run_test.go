@@ -143,16 +143,10 @@ func refused(t testing.TB, says string, parts ...string) {
 	}
 }
 
-// decoded is the document of a run that has to succeed, without warnings; document is the document of one
-// without any.
+// decoded is the document of a run that has to succeed, without warnings.
 func decoded[T any](t testing.TB, parts ...string) T {
 	t.Helper()
-	return document[T](t, append(parts, "--quiet")...)
-}
-
-func document[T any](t testing.TB, parts ...string) T {
-	t.Helper()
-	return parse[T](t, must(t, append(parts, "--json -")...))
+	return parse[T](t, must(t, append(parts, "--quiet --json -")...))
 }
 
 // parse reads standard output as exactly one JSON document.

@@ -46,10 +46,8 @@ func (a *Answer) intervals() []*Figure {
 	if a.Names != nil {
 		u, axis = shares, "share of the variance that is not explained"
 	}
-	beside := func(label string, e *Number) {
-		if e != nil && *e == *e {
-			rows = append(rows, plain(*e).row(label, u, besideRow))
-		}
+	beside := func(label string, e *Number) { // intervalFigure leaves unknown ones out
+		rows = append(rows, plain(*cmp.Or(e, &unknown)).row(label, u, besideRow))
 	}
 	within, t, r := "two standard errors", a.Trained, cmp.Or(a.Refined, &Refined{})
 	refined := cmp.Or(r.RefinedErrors, &RefinedErrors{Err632: unknown, Err632Plus: unknown,
@@ -100,10 +98,8 @@ func (h *Headline) intervals(u units, others ...IntervalRow) []*Figure {
 	if h == nil || h.Targets != nil {
 		return nil
 	}
-	rows := []IntervalRow{h.Quote.row("model of all rows", u, answerRow)}
-	if e := h.Uncorrected; e != nil {
-		rows = append(rows, plain(*e).row("without the correction", u, besideRow))
-	}
+	rows := []IntervalRow{h.Quote.row("model of all rows", u, answerRow),
+		plain(*cmp.Or(h.Uncorrected, &unknown)).row("without the correction", u, besideRow)}
 	return intervalFigure("intervals", "errors and their intervals", fmt.Sprintf("The error to quote, "+
 		"first, with a %.3g%% interval, beside other errors, with two standard errors where they are known.",
 		100*h.ErrorLevel), "error, "+u.String(), append(rows, others...))

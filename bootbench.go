@@ -73,9 +73,7 @@ type Inputs = dataset.Inputs
 //	Missing                 Missing   // of cells: "drop", "mean" or "indicator"; "": they are an error
 //	NA                      []string  // further codes of missing cells
 //	UnseenZero              bool      // categories that the training data lack are zeros, not an error
-//	MaxLevels               int       // most indicators of a column of texts; 0: 20
 //	MaxBytes                int64     // limit of the memory; 0: 2 GiB
-//	ZeroBased               bool      // columns of LIBSVM lines count from 0
 //	Stdin                   io.Reader // what the path "-" reads
 type ReadOptions = dataset.Options
 

@@ -209,24 +209,21 @@ func eachRow(n int, do func(i int) int, failure func(row, column int) error) err
 	return nil
 }
 
-// description determines prepared inputs.
-type description struct {
-	Spec   Spec
-	Inputs linalg.Design
-}
-
 // MarshalBinary encodes the covariance function and the inputs, for Unmarshal in another process.
 func (in *Inputs) MarshalBinary() ([]byte, error) {
 	var text bytes.Buffer
-	err := gob.NewEncoder(&text).Encode(description{in.spec, in.train.raw})
+	to := gob.NewEncoder(&text)
+	err := cmp.Or(to.Encode(in.spec), to.Encode(in.train.raw))
 	return text.Bytes(), err
 }
 
 // Unmarshal prepares the inputs that MarshalBinary has encoded.
 func Unmarshal(text []byte) (linalg.Blocks, error) {
-	var d description
-	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&d); err != nil {
+	var spec Spec
+	var x linalg.Design
+	from := gob.NewDecoder(bytes.NewReader(text))
+	if err := cmp.Or(from.Decode(&spec), from.Decode(&x)); err != nil {
 		return nil, err
 	}
-	return d.Spec.Prepare(d.Inputs)
+	return spec.Prepare(x)
 }

@@ -343,7 +343,7 @@ func (t *table) settle(c *column) error {
 		c.Date = dateLayout(c.texts)
 	}
 	many := rows >= fewRows && 2*different > rows && // no level has many rows
-		different > t.opt.MaxLevels
+		different > maxLevels
 	switch {
 	case c.Date != "":
 		t.note("column %s holds dates, read as %s: its features are %s", quote(c.Name),
@@ -367,10 +367,13 @@ func (t *table) settle(c *column) error {
 	return nil
 }
 
+// maxLevels bounds the indicators of a column of texts: the rarest texts share one.
+const maxLevels = 20
+
 // chooseLevels chooses the texts of a column that become features: the most frequent if there are many.
 func (t *table) chooseLevels(c *column) {
-	levels, most := slices.Clone(c.texts), t.opt.MaxLevels
-	if c.Others = len(levels) > most; c.Others {
+	levels := slices.Clone(c.texts)
+	if c.Others = len(levels) > maxLevels; c.Others {
 		count := make(map[string]int, len(levels))
 		for i := range t.rows {
 			if v := t.row(i)[c.at]; !math.IsNaN(v) {
@@ -380,9 +383,9 @@ func (t *table) chooseLevels(c *column) {
 		slices.SortFunc(levels, func(a, b string) int {
 			return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
 		})
-		levels = levels[:most-1]
+		levels = levels[:maxLevels-1]
 		t.note("column %s has %d different texts: all but the %d most frequent are one",
-			quote(c.Name), len(c.texts), most-1)
+			quote(c.Name), len(c.texts), maxLevels-1)
 	}
 	c.Levels = slices.Sorted(slices.Values(levels))
 }

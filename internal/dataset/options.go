@@ -29,8 +29,6 @@ type Options struct {
 	Groups, Strata, Folds string
 	// Weights are importance weights, Counts the numbers of equal rows; rows of 0 are left out.
 	Weights, Counts string
-	// MaxLevels bounds the indicators of a column of texts: the rarest texts share one; 0: DefaultMaxLevels.
-	MaxLevels int
 	// NoHeader: the first line is an example; false: detect it.
 	NoHeader bool
 	// Missing is the treatment of cells without a value; "" is MissingError.
@@ -57,9 +55,6 @@ const (
 	Classes As = "classification"
 )
 
-// DefaultMaxLevels is the MaxLevels of zero Options.
-const DefaultMaxLevels = 20
-
 // Missing is a treatment of cells without a value: empty, NA, N/A, NaN, null or ?.
 type Missing string
 
@@ -80,7 +75,7 @@ func (o Options) complete() Options {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = min(2<<30, debug.SetMemoryLimit(-1)/3) // a negative argument only reads the limit
 	}
-	o.MaxLevels, o.Missing = cmp.Or(o.MaxLevels, DefaultMaxLevels), cmp.Or(o.Missing, MissingError)
+	o.Missing = cmp.Or(o.Missing, MissingError)
 	return o
 }
 

@@ -41,7 +41,7 @@ func referenceOf(ways []way) *fits.Averages {
 // factor on which fits fail or are slower is no way, nor are blocks without a proximal map.
 func (x *experiment) ways(ctx context.Context) (ways []way, err error) {
 	for _, m := range x.trained {
-		if _, on := m.TrainedOnFactor(); m.Form() == model.LowRank && !on && len(ways) > 0 {
+		if m.Form() == model.LowRank && !m.TrainedOnFactor() && len(ways) > 0 {
 			continue
 		}
 		limit := x.settings.Limit

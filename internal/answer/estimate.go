@@ -426,9 +426,8 @@ func (p *part) retrain(ctx context.Context, method model.RetrainMethod, scheme r
 	if p.model.Rows != nil {
 		method = model.Single
 	}
-	_, onFactor := p.model.TrainedOnFactor()
-	if s := p.study.Solution; s != nil && onFactor && method == model.AutoMethod && settings.Plan != nil &&
-		p.number == 0 {
+	if s := p.study.Solution; s != nil && p.model.TrainedOnFactor() && method == model.AutoMethod &&
+		settings.Plan != nil && p.number == 0 {
 		if r, err := model.RetrainAround(ctx, p.model, s, scheme, settings); err == nil || ctx.Err() != nil {
 			return r, err
 		}

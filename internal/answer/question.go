@@ -206,8 +206,7 @@ func (s *Study) tests(metrics []string) []loss.Test {
 // which Newton's method is slow.
 func fitsAround(m *model.Model) bool {
 	_, square := m.Loss.(loss.Square)
-	_, onFactor := m.TrainedOnFactor()
-	return onFactor && !square
+	return m.TrainedOnFactor() && !square
 }
 
 // fitFirst is fitFull before a solve, unless the fits follow that.

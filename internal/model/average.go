@@ -34,7 +34,7 @@ func (m *Model) Solve(ctx context.Context, law resample.CountDistribution,
 // solve is Solve without a check of the rank.
 func solve(ctx context.Context, m *Model, law resample.CountDistribution,
 	settings solver.Settings) (*solver.Solution, error) {
-	if err := CheckLaw(m.Loss, law); err != nil {
+	if err := checkLaw(m.Loss, law); err != nil {
 		return nil, err
 	}
 	if settings.MaxBytes == 0 {
@@ -49,8 +49,8 @@ func solve(ctx context.Context, m *Model, law resample.CountDistribution,
 	}, settings)
 }
 
-// CheckLaw refuses real weights for hard margins, for which only the sign of a weight matters.
-func CheckLaw(l loss.Loss, law resample.CountDistribution) error {
+// checkLaw refuses real weights for hard margins, for which only the sign of a weight matters.
+func checkLaw(l loss.Loss, law resample.CountDistribution) error {
 	if _, real := law.(resample.Bayesian); real && math.IsInf(loss.TraitsOf(l).C, 1) {
 		return InputError(errors.New(
 			"every resample of Bayesian weights has the same hard margin, that of all examples: " +
@@ -124,7 +124,7 @@ func EmptyShare(m *Model, scheme resample.Scheme) float64 {
 // MissingClass is the probability that a resample lacks one of the two classes (or both), for independent
 // counts; 0 for regression, and for designs.
 func MissingClass(m *Model, law resample.CountDistribution) float64 {
-	needed, _ := NeedsLabels(m.Loss)
+	needed, _ := needsLabels(m.Loss)
 	if _, designed := law.(resample.Designed); designed || !needed {
 		return 0
 	}

@@ -50,7 +50,7 @@ func (s *Spec) check() error {
 
 // checkLoss refuses a loss that is invalid, or does not match the targets, the weights or the bias.
 func (s *Spec) checkLoss() error {
-	labels, err := NeedsLabels(s.Loss)
+	labels, err := needsLabels(s.Loss)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ import (
 
 // Limits of the choice that Auto makes.
 const (
-	// DefaultRankTol is the Spec.RankTol of the low-rank engine for losses other than the square one.
-	DefaultRankTol = 1e-4
+	// defaultRankTol is the Spec.RankTol of the low-rank engine for losses other than the square one.
+	defaultRankTol = 1e-4
 
 	// Up to ApproximateFrom sites Auto requires for the square loss a residual at which a low-rank answer is
 	// exact to the tolerance of the solver: answerShare of the noise variance, with relative errors of 1e-8
@@ -42,7 +42,7 @@ const (
 	fineFrom = 700
 
 	// fineTol is the residual, relative to K, that a quarter of the highest rank must reach there; at the
-	// highest rank usualResidual will do. The factor goes on to DefaultRankTol if it can.
+	// highest rank usualResidual will do. The factor goes on to defaultRankTol if it can.
 	fineTol = 0.03
 
 	// worthNewton is worthRank for losses that are not quadratic: a product with the Jacobian of sweeps takes
@@ -94,7 +94,7 @@ func factorGoal(m *Model) linalg.RankOptions {
 	if t := loss.TraitsOf(m.Loss); t.Quadratic && o.Tol == 0 {
 		o.PerRank = factorShare * m.rankGoal() / rankErrorFactor * t.Noise / m.copies()
 	} else if o.Tol == 0 {
-		o.Tol = DefaultRankTol
+		o.Tol = defaultRankTol
 	}
 	return o
 }
@@ -176,7 +176,7 @@ func factoriseFine(ctx context.Context, m *Model, most int) (linalg.Kernel, erro
 		Offset: m.Spec.Kernel.Constant}); err != nil {
 		return nil, err
 	}
-	k, err := factorise(ctx, m, DefaultRankTol, most)
+	k, err := factorise(ctx, m, defaultRankTol, most)
 	var short *linalg.RankError
 	if errors.As(err, &short) && short.Residual <= usualResidual {
 		return jittered(m, short.Factor), nil
@@ -293,7 +293,7 @@ func factorise(ctx context.Context, m *Model, loosest float64, most int) (linalg
 		factor, err = chooseRank(ctx, m, most)
 	} else {
 		if limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom {
-			limit.Enough = enoughRank(m, loss.TraitsOf(m.Loss).Noise)
+			limit.Enough = enoughRank(m)
 		}
 		factor, err = linalg.PivotedCholesky(ctx, columns, limit)
 	}

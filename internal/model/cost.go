@@ -54,8 +54,7 @@ func pilot(ctx context.Context, m *Model, plan resample.Plan) float64 {
 
 // counts reports whether the model's own trainer counts its operations.
 func counts(m *Model) bool {
-	_, onFactor := m.TrainedOnFactor()
-	return loss.TraitsOf(m.Loss).Margin && m.Form() != ScaLAPACK && !onFactor
+	return loss.TraitsOf(m.Loss).Margin && m.Form() != ScaLAPACK && !m.TrainedOnFactor()
 }
 
 // mayBlock reports whether AutoMethod may train that many fits in blocks.
@@ -70,7 +69,7 @@ func Cheapest(ctx context.Context, m *Model, law resample.CountDistribution, pla
 	resamples int, leftOut bool) RetrainMethod {
 	count := float64(resamples)
 	blocks, downdates := mayBlock(m, resamples), leftOut && (CanDowndate(m) || leavesOneOut(m, law, plan))
-	if _, onFactor := m.TrainedOnFactor(); blocks && onFactor {
+	if blocks && m.TrainedOnFactor() {
 		return Batch
 	} else if !blocks && !downdates {
 		return Single

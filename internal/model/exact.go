@@ -97,7 +97,7 @@ func Retrain(ctx context.Context, m *Model, method RetrainMethod, scheme resampl
 	}
 	if trainers != nil {
 		r.Method, problem.Extra = Downdate, 0
-	} else if trainers, err = m.Trainers(ctx, settings.Cross); err != nil {
+	} else if trainers, err = m.trainers(ctx, settings.Cross); err != nil {
 		return nil, err
 	}
 	r.Averages, err = fits.Run(ctx, problem, fits.Single(trainers), settings.Settings)
@@ -111,7 +111,7 @@ func RetrainPath(ctx context.Context, m *Model, scheme resample.Scheme, factors 
 	if err != nil {
 		return nil, err
 	}
-	trainers, err := m.Trainers(ctx, settings.Cross)
+	trainers, err := m.trainers(ctx, settings.Cross)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (s *RetrainSettings) problem(m *Model, scheme resample.Scheme) (p fits.Prob
 			p.Plan = resample.Weighted{Plan: p.Plan, Weights: w}
 		}
 	}
-	return p, CheckLaw(m.Loss, scheme)
+	return p, checkLaw(m.Loss, scheme)
 }
 
 // NewBatch prepares batch training around a solution of this model; a residual of 1e-2 suffices. It uses
@@ -257,7 +257,7 @@ func exactTrainer(ctx context.Context, m *Model, cross blas64.General) func() (t
 		if m.Form() == ScaLAPACK {
 			return nil, errLeftOver
 		}
-		return m.Trainers(ctx, cross)
+		return m.trainers(ctx, cross)
 	})
 	return func() (train.Trainer, error) {
 		newTrainer, err := maker()
@@ -276,7 +276,6 @@ var errLeftOver = InputError(errors.New(
 func Training(m *Model, method RetrainMethod) string {
 	newton := fmt.Sprintf("proximal Newton, optimality conditions to %g of the objective's terms",
 		erm.DefaultTolerance)
-	_, onFactor := m.TrainedOnFactor()
 	_, likelihood := m.Loss.(gp.Likelihood)
 	switch t := loss.TraitsOf(m.Loss); {
 	case method == Batch:
@@ -287,7 +286,7 @@ func Training(m *Model, method RetrainMethod) string {
 			"the row that it leaves out", downdateTolerance)
 	case method == Downdate:
 		return "one inverse, which each fit updates for the rows that it leaves out"
-	case onFactor:
+	case m.TrainedOnFactor():
 		return newton + ", on the low-rank factor"
 	case t.Quadratic:
 		return "Cholesky factorisation"

@@ -39,7 +39,7 @@ func matrixBytes(m *Model) int64 {
 // matrix, and each is the one for n drawn sites.
 func trainerBytes(m *Model, n int) (shared, each int64) {
 	sites, room := int64(m.Sites()), int64(train.Room(n, m.Sites()))
-	if _, ok := m.TrainedOnFactor(); ok {
+	if m.TrainedOnFactor() {
 		return 0, 16 * room * int64(m.Rank())
 	}
 	if m.Form() == LowRank {
@@ -65,7 +65,7 @@ func heldBytes(m *Model) int64 {
 	if form := m.Form(); form == ScaLAPACK || form == LowRank {
 		return bytes
 	}
-	if quadratic(m.Loss) {
+	if loss.TraitsOf(m.Loss).Quadratic {
 		moved = m.Sites() / 16
 	}
 	return bytes + linalg.DenseBytes(m.Sites(), moved) - linalg.SymBytes(m.Sites())
@@ -73,7 +73,7 @@ func heldBytes(m *Model) int64 {
 
 // solveBytes is the memory of a solve in addition to Held, if room bytes are available.
 func solveBytes(m *Model, room int64) int64 {
-	if quadratic(m.Loss) {
+	if loss.TraitsOf(m.Loss).Quadratic {
 		return 0
 	}
 	return solver.WorkspaceBytes(m.Sites(), m.Form() == LowRank, room)
@@ -97,7 +97,7 @@ func solveRoom(m *Model) int64 {
 // vectorBytes estimates the memory of the sites and of the solver's vectors.
 func vectorBytes(m *Model) int64 {
 	sites, maps := int64(len(m.First)), int64(0)
-	if !quadratic(m.Loss) {
+	if !loss.TraitsOf(m.Loss).Quadratic {
 		maps = siteBytes * int64(m.Sites())
 	}
 	if m.Set.Sparse != nil {

@@ -55,7 +55,7 @@ type Spec struct {
 
 	Storage Storage // form of the kernel matrix; default Exact
 	// low rank: tolerance of the mean residual over the mean of K_ii - constant; default: by RankError for
-	// the square loss, DefaultRankTol for others
+	// the square loss, 1e-4 for others
 	RankTol float64
 	// RankError is the largest relative change of the left-out error by low rank; default DefaultRankError, a
 	// tenth of it where Auto takes a factor of fewer than ApproximateFrom sites because it is cheaper.
@@ -199,9 +199,9 @@ func (m *Model) WithLoss(l loss.Loss) (*Model, error) {
 	return &other, nil
 }
 
-// NeedsLabels reports whether a loss refuses targets other than labels. It is an error if it refuses labels
+// needsLabels reports whether a loss refuses targets other than labels. It is an error if it refuses labels
 // too.
-func NeedsLabels(l loss.Loss) (bool, error) {
+func needsLabels(l loss.Loss) (bool, error) {
 	accept := func(y float64) error {
 		_, err := l.Site([]float64{y}, resample.Poisson{Ratio: 1})
 		return err
@@ -257,9 +257,6 @@ func (m *Model) Sites() int { return len(m.First) }
 
 // Merged is the number of examples that share the input of an earlier one.
 func (m *Model) Merged() int { return len(m.Site) - len(m.First) }
-
-// quadratic reports whether a loss is quadratic: the solver then iterates only d.
-func quadratic(l loss.Loss) bool { return loss.TraitsOf(l).Quadratic }
 
 // siteTargets is the number, or weight, of the examples and the mean target of each site.
 func siteTargets(m *Model) (count, mean []float64) {

@@ -92,9 +92,9 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 // within the goal: from the leave-one-out error of the fit to all data, with residuals (y - f)/b, at this
 // and the previous ranks. That costs one refresh. Examples count twice, so that resamples of twice the data
 // reach the goal, too. With little noise the estimate can be wrong: Settle checks the answer.
-func enoughRank(m *Model, noise float64) func(*linalg.LowRankPlusDiag) bool {
+func enoughRank(m *Model) func(*linalg.LowRankPlusDiag) bool {
 	count, mean := siteTargets(m)
-	noise /= 2 * m.copies()
+	noise := loss.TraitsOf(m.Loss).Noise / (2 * m.copies())
 	d := floats.ScaleTo(make([]float64, len(count)), 1/noise, count)
 	var seen []rankedAnswer
 	return func(factor *linalg.LowRankPlusDiag) bool {

@@ -34,7 +34,7 @@ func (m *Model) Fit(ctx context.Context, tolerance float64) (*machine.Result, er
 	if err != nil && loss.TraitsOf(m.Loss).Margin {
 		return nil, InputError(err)
 	}
-	if _, onFactor := m.TrainedOnFactor(); err == nil && onFactor && m.Rank() > 0 {
+	if err == nil && m.TrainedOnFactor() && m.Rank() > 0 {
 		atPivots := m.Factor().PivotWeights(fit.Weight) // the same function
 		clear(fit.Weight)
 		for k, site := range m.Factor().Pivots() {
@@ -114,8 +114,8 @@ func fullFit(ctx context.Context, m *Model) ([]float64, error) {
 	return one.F, one.Status.Err()
 }
 
-// Trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
-func (m *Model) Trainers(ctx context.Context, cross blas64.General) (func() (train.Trainer, error), error) {
+// trainers makes trainers for the model's loss that predict at all sites and, by cross, at new inputs.
+func (m *Model) trainers(ctx context.Context, cross blas64.General) (func() (train.Trainer, error), error) {
 	of, err := m.LossTrainers(0)
 	if err != nil {
 		return nil, err
@@ -127,24 +127,24 @@ func (m *Model) Trainers(ctx context.Context, cross blas64.General) (func() (tra
 // support vector machines, whose steps change two rows of K where Newton's method on a factor needs all.
 const multipliedSites = 10_000
 
-// TrainedOnFactor is the loss if trainers work on the low-rank factor, in O(M rank^2) per step: a loss given
-// by its proximal map. A hard margin, which would be softened only by the residuals, is trained with the
-// dense matrix, and so is every support vector machine if that matrix is small.
-func (m *Model) TrainedOnFactor() (l loss.Proximal, ok bool) {
+// TrainedOnFactor reports whether trainers work on the low-rank factor, in O(M rank^2) per step: those of a
+// loss given by its proximal map. A hard margin, which would be softened only by the residuals, is trained
+// with the dense matrix, and so is every support vector machine if that matrix is small.
+func (m *Model) TrainedOnFactor() bool {
 	t := loss.TraitsOf(m.Loss)
 	if t.Proximal == nil || t.Dense || m.Form() != LowRank {
-		return t.Proximal, false
+		return false
 	}
 	small := t.Margin && m.Sites() <= multipliedSites &&
 		m.CheckBeside(2*linalg.SymBytes(m.Sites()), "") == nil // with the rows in full of trainers
-	return t.Proximal, !small
+	return !small
 }
 
 // LossTrainers are the trainers of the model's loss, on the factor or on the dense kernel matrix; a
 // tolerance of 0 means the default of its trainer.
 func (m *Model) LossTrainers(tolerance float64) (of *machine.Trainers, err error) {
 	k := linalg.Kernel(m.Factor())
-	if _, onFactor := m.TrainedOnFactor(); !onFactor {
+	if !m.TrainedOnFactor() {
 		if k, err = m.Dense(); err != nil {
 			return nil, err
 		}

@@ -43,7 +43,10 @@ func (x *experiment) fits(ctx context.Context, row *report.CompareRow) (err erro
 	}
 	row.LIBSVMFitS, row.LIBSVMIsBound = x.libsvmSeconds(ctx, once)
 	if t := loss.TraitsOf(x.model.Loss); t.Quadratic && x.trained[0].Gram() != nil {
-		row.NaiveFitS, err = x.naiveFit(t.Noise, draws)
+		row.NaiveFitS, err = medianSeconds(mostTimed, func(b int) error {
+			_, err := naive(x.trained[0].Gram(), t.Noise, draws[b])
+			return err
+		})
 	}
 	x.tell("fits", 1, 1)
 	return cmp.Or(ctx.Err(), err)
@@ -69,14 +72,6 @@ func (x *experiment) fitSeconds(ctx context.Context, m *model.Model, once []floa
 	}
 	resample, err = medianSeconds(mostTimed, func(b int) error { return fit(draws[b].weight) })
 	return all, resample, err
-}
-
-// naiveFit is the time of a fit of all S rows of a resample, repeated rows not merged.
-func (x *experiment) naiveFit(noise float64, draws []drawn) (seconds float64, err error) {
-	return medianSeconds(mostTimed, func(b int) error {
-		_, err := naive(x.trained[0].Gram(), noise, draws[b])
-		return err
-	})
 }
 
 // naive fits all rows of a resample, each as a site of its own.

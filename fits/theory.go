@@ -18,10 +18,10 @@ func OfTheory(s, left *solver.Solution, tests []loss.Test) *Averages {
 	ensemble, unknown := left.OutOfBag(), math.NaN()
 	r := &Averages{Mean: s.Mean, Variance: s.Var, Vote: s.Votes(), OutOfBag: ensemble.Mean,
 		OutOfBagVote: ensemble.Vote, VoteErrorSE: unknown}
-	r.VoteError, _ = ensemble.VoteError()
+	r.VoteError = ensemble.VoteError()
 	for _, test := range tests {
 		mean, each := left.LeftOut(test)
-		bagged, _ := ensemble.MeanLoss(test)
+		bagged := ensemble.MeanLoss(test)
 		r.Tests = append(r.Tests, TestError{Test: test, Error: mean, SE: unknown, Examples: each,
 			EquivalentResamples: unknown, BaggedError: bagged, BaggedSE: unknown})
 	}

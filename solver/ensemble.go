@@ -1,6 +1,9 @@
 package solver
 
 import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"bootbench/linalg"
@@ -26,29 +29,23 @@ func (s *Solution) OutOfBag() Ensemble {
 	return e
 }
 
-// MeanLoss is the test loss of the ensemble's mean for every example, and its mean
-// over examples. loss.ZeroOne judges the sign of the mean.
-func (e Ensemble) MeanLoss(test loss.Test) (mean float64, perExample []float64) {
-	return meanLoss(e.Mean, e.y, e.weights, test)
-}
+// MeanLoss is the mean over examples of the test loss of the ensemble's mean. loss.ZeroOne judges its sign.
+func (e Ensemble) MeanLoss(test loss.Test) float64 { return meanLoss(e.Mean, e.y, e.weights, test) }
 
-// VoteError is the error rate of the ensemble's majority vote on labels -1, +1, a tie counting half, and 0,
-// 1/2 or 1 for every example.
-func (e Ensemble) VoteError() (mean float64, perExample []float64) {
-	lead := make([]float64, len(e.Vote))
-	for i, share := range e.Vote {
-		lead[i] = share - 0.5
-	}
+// VoteError is the error rate of the ensemble's majority vote on labels -1, +1, a tie counting half.
+func (e Ensemble) VoteError() float64 {
+	lead := slices.Clone(e.Vote)
+	floats.AddConst(-0.5, lead)
 	return meanLoss(lead, e.y, e.weights, loss.ZeroOne{})
 }
 
-// meanLoss is the test loss of predictions f, each and on average.
-func meanLoss(f, y, weights []float64, test loss.Test) (mean float64, each []float64) {
-	each = make([]float64, len(f))
+// meanLoss is the mean test loss of predictions f.
+func meanLoss(f, y, weights []float64, test loss.Test) float64 {
+	each := make([]float64, len(f))
 	for i, v := range f {
 		each[i] = test.Value(v, y[i])
 	}
-	return stat.Mean(each, weights), each
+	return stat.Mean(each, weights)
 }
 
 // Votes are the fractions of all resamples with a positive predictor at each site, P(f_i > 0) + P(f_i = 0)/2.

@@ -38,7 +38,7 @@ func Is632Applicable(law resample.CountDistribution) bool {
 // and NoInformation are still set. weights are the examples' weights, nil for 1.
 func Combine632(leftOut float64, test loss.Test, y, fit, weights []float64) ErrorEstimates {
 	e := ErrorEstimates{LeftOut: leftOut, NoInformation: noInformation(test, y, fit, weights)}
-	e.Apparent, _ = meanLoss(fit, y, weights, test)
+	e.Apparent = meanLoss(fit, y, weights, test)
 	e.Err632 = 0.368*e.Apparent + 0.632*e.LeftOut
 	e.Err632Plus = err632plus(e)
 	return e

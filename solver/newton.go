@@ -50,28 +50,23 @@ func newtonFits(sites int, factor bool, room int64) bool {
 	return linalg.CheckMemory(newtonBytes(sites, factor), room, "Newton's method") == nil
 }
 
-// advance takes Newton steps while they decrease the distance.
+// advance takes Newton steps until the iteration is done or the distance stops decreasing; it then shrinks
+// the radius.
 func (w *newton) advance(ctx context.Context, x *fixedPoint) error {
-	w.correct(ctx, x)
-	if x.gStale {
-		return x.evaluateAccepted()
-	}
-	return nil
-}
-
-// correct takes Newton steps until the iteration is done or the distance stops decreasing; it then shrinks
-// the radius. G is stale if the last step failed to factorise.
-func (w *newton) correct(ctx context.Context, x *fixedPoint) {
 	for step := 0; ; step++ {
 		if done, _ := x.done(ctx); done {
-			return
+			break
 		}
 		if step == newtonMaxSteps || !w.lineSearch(x) {
 			x.newtonRadius = x.accepted.Distance / radiusDecrease
 			x.anderson.reset()
-			return
+			break
 		}
 	}
+	if x.gStale { // the last step failed to factorise
+		return x.evaluateAccepted()
+	}
+	return nil
 }
 
 // lineSearch takes one step, halved while it increases the distance. If halving fails it restores the start

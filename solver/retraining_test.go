@@ -170,7 +170,7 @@ func TestRetraining(t *testing.T) {
 			for i, test := range c.x.tests {
 				left, _ := s.LeftOut(test)
 				against("left-out "+test.Name(), left, mc.Tests[i].Error, mc.Tests[i].SE)
-				ensemble, _ := bag.MeanLoss(test)
+				ensemble := bag.MeanLoss(test)
 				against("ensemble's "+test.Name(), ensemble, mc.Tests[i].BaggedError, mc.Tests[i].BaggedSE)
 			}
 			within := func(what string, got, limit float64) {

@@ -21,7 +21,7 @@ func Train(ctx context.Context, spec Spec) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.Train(ctx)
+	p, err := s.Train(ctx, answer.Training{})
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func runTune(a *app, o *options, data []string) {
 	}
 	if o.model != "" {
 		d.ModelFile = o.model
-		trained := steps.Must(s.Train(a.ctx))
+		trained := steps.Must(s.Train(a.ctx, answer.Training{}))
 		trained.Program = report.Version()
 		a.mustFinish()
 		steps.Check(files.Replace(o.model, trained.Write))

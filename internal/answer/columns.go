@@ -45,11 +45,11 @@ func (s *Study) Columns(ctx context.Context, seed uint64, level float64) (*repor
 	}
 	r := &report.Columns{Command: "columns", Subject: s.Subject, TestLoss: s.Test.Name(), Status: Complete,
 		Permutations: columnPermutations}
-	of, err := s.corrected(ctx, seed)
+	risks, err := s.corrected(ctx, seed)
 	if err != nil {
 		return nil, err
 	}
-	r.Headline = of.headline(s, level)
+	r.Headline = s.headline(risks, level)
 	r.Add(r.Said...)
 	if r.Measured, err = s.Measured(ctx, seed, level); err != nil {
 		return nil, err

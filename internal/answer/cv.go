@@ -176,8 +176,7 @@ func validate(ctx context.Context, s *Study, command string, v Validation) (*rep
 		return nil, model.InputError(fmt.Errorf("Folds.Permutations change nothing: the targets of all "+
 			"%s that change places are the same", moved.What()))
 	}
-	known, join := &sync.Map{}, joining{group: v.Design.Group, metrics: v.Metrics}
-	join.plan = resample.Resamples{Scheme: folds.Sampler, Seed: v.Seed, Y: s.Model.Functions[0].Y}
+	known, join := &sync.Map{}, joining{folds.Sampler, v.Seed, v.Design.Group, v.Metrics}
 	a, err := s.each(ctx, join, func(p *part, onFit OnFit) (*report.Answer, error) {
 		own := v.settings(p, folds)
 		own.OnFit = onFit

@@ -375,7 +375,7 @@ func setsOf(t *testing.T, classes int, file bool) {
 		var a *report.Answer
 		if file {
 			var text bytes.Buffer
-			testutil.Check(t, testutil.Must(s.Train(t.Context()))(t).Write(&text))
+			testutil.Check(t, testutil.Must(s.Train(t.Context(), Training{}))(t).Write(&text))
 			a = testutil.Must(PredictBy(testutil.Must(model.ReadPredictor(&text))(t), in, s.Test, &q))(t)
 		} else {
 			a = testutil.Must(s.Predict(t.Context(), in, q))(t)

@@ -40,7 +40,7 @@ func (s *Study) Estimate(ctx context.Context, q Question) (*report.Answer, error
 	if err := settle(ctx, s, &q); err != nil {
 		return nil, err
 	}
-	a, err := s.each(ctx, s.drawn(q.Scheme, q.Seed, q.Metrics),
+	a, err := s.each(ctx, joining{q.Scheme, q.Seed, s.Model.Set.Groups, q.Metrics},
 		func(p *part, onFit OnFit) (*report.Answer, error) { return p.estimate(ctx, &q, onFit) })
 	if err != nil || !q.Verdict {
 		return a, err

@@ -170,7 +170,7 @@ func (s *Study) Retrain(ctx context.Context, how Retraining, each func(function,
 	} else if err := s.fitFull(ctx); err != nil {
 		return nil, err
 	}
-	a, err := s.each(ctx, s.drawn(how.Scheme, how.Seed, nil),
+	a, err := s.each(ctx, joining{how.Scheme, how.Seed, s.Model.Set.Groups, nil},
 		func(p *part, onFit OnFit) (*report.Answer, error) {
 			own := settings
 			own.Progress, own.OnFit = s.counting("retraining"), func(r int, weight, f []float64) {

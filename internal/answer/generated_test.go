@@ -295,7 +295,7 @@ func TestPatients(t *testing.T) {
 func byTrained(t *testing.T, spec model.Spec, in *dataset.Inputs, level float64) *report.Answer {
 	t.Helper()
 	s := ask(t, spec)
-	p := testutil.Must(s.Train(t.Context()))(t)
+	p := testutil.Must(s.Train(t.Context(), Training{}))(t)
 	return testutil.Must(PredictBy(p, in, s.Test, &Question{Level: level}))(t)
 }
 
@@ -396,7 +396,7 @@ func TestChosenIntervals(t *testing.T) {
 	given := r.Spec
 	given.Chosen = nil
 	wide, narrow := byTrained(t, r.Spec, fresh, 0.9), byTrained(t, given, fresh, 0.9)
-	p := testutil.Must(ask(t, r.Spec).Train(t.Context()))(t)
+	p := testutil.Must(ask(t, r.Spec).Train(t.Context(), Training{}))(t)
 	ratio := *wide.Width / *narrow.Width
 	if off := math.Abs(ratio/p.LeftOut.Rows.Choice - 1); !(ratio > 1.05 && off < 0.05) ||
 		*wide.Coverage <= *narrow.Coverage {

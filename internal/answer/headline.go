@@ -40,30 +40,17 @@ func addRisk(ctx context.Context, s *Study, a *report.Answer, q *Question) error
 	case designed.Design.Block > 0:
 		a.Add(chosenBy("left-out blocks", s.Model.Chosen, "choose in each fold of cv: Folds.Choose")...)
 	case a.Refined != nil && s.trains():
-		c, err := s.corrected(ctx, q.Seed)
-		s.quote(ctx, a, c, err, q.Level, false)
+		risks, err := s.corrected(ctx, q.Seed)
+		s.quote(ctx, a, risks, err, q.Level, false)
 	}
 	return nil
 }
 
 const CorrectsChoice = "choice"
 
-// corrected are risks that are corrected for a choice, and how they were found.
-type corrected struct {
-	risks []*risk
-	as    report.Trained
-}
-
-// newCorrected are risks by folds, corrected for choices of these, in words.
-func newCorrected(risks []*risk, choices ...string) (c corrected) {
-	by := &risks[0].of.v
-	return corrected{risks, report.Trained{CorrectedFor: append([]string{}, choices...), ErrorFolds: by.Folds,
-		Partitions: by.Repeats}}
-}
-
 // corrected are the risks, corrected for a choice: of labels by probabilities if the measure has these.
-func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err error) {
-	var choices []string
+func (s *Study) corrected(ctx context.Context, seed uint64) (risks []*risk, err error) {
+	choices := []string{}
 	switch {
 	case s.choosesAgain() && s.scalesChosen() && !s.Measure.ByProbability():
 		choices = []string{"length scales"}
@@ -73,11 +60,12 @@ func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err er
 	if s.Measure.ByProbability() {
 		x, err := s.measured(ctx, seed)
 		if err != nil {
-			return c, err
+			return nil, err
 		}
-		return newCorrected([]*risk{x.wrong}, choices...), nil
+		x.wrong.as.CorrectedFor = choices
+		return []*risk{x.wrong}, nil
 	}
-	risks, err := s.risks(ctx, seed)
+	risks, err = s.risks(ctx, seed)
 	if err == nil && s.choosesAgain() {
 		var a *chosenAgain
 		if a, err = s.chooseAgain(ctx, seed); err == nil {
@@ -85,12 +73,13 @@ func (s *Study) corrected(ctx context.Context, seed uint64) (c corrected, err er
 		}
 	}
 	if err = cmp.Or(ctx.Err(), err); err != nil {
-		return c, err
+		return nil, err
 	}
 	for _, x := range risks {
 		x.error -= math.Max(0, math.Min(x.error/2, x.fall))
+		x.as.CorrectedFor = choices
 	}
-	return newCorrected(risks, choices...), nil
+	return risks, nil
 }
 
 func (s *Study) scalesChosen() bool {
@@ -98,11 +87,11 @@ func (s *Study) scalesChosen() bool {
 	return len(spec.Kernel.LengthScale) > 1 && slices.Contains(spec.Chosen, "length-scale")
 }
 
-// trained describes how risk k was found.
-func (c *corrected) trained(k int) *report.Trained {
-	t := c.as
+// trained describes how the risk was found.
+func (x *risk) trained() *report.Trained {
+	t := x.as
 	if len(t.CorrectedFor) > 0 {
-		t.Uncorrected = report.NumberOf(c.risks[k].plain)
+		t.Uncorrected = report.NumberOf(x.plain)
 	}
 	return &t
 }
@@ -114,27 +103,26 @@ func (s *Study) Headline(ctx context.Context, seed uint64, level float64) (h *re
 		return nil, nil
 	}
 	if s.Others == nil {
-		c, err := s.corrected(ctx, seed)
+		risks, err := s.corrected(ctx, seed)
 		if err != nil {
 			return nil, err
 		}
-		return c.headline(s, level), nil
+		return s.headline(risks, level), nil
 	}
 	in := s.Others.Head(heldOut)
 	each, err := partLosses(ctx, s, 0, 1, in)
 	if err != nil {
 		return nil, err
 	}
-	c := newCorrected([]*risk{riskOf(in, each)})
-	return c.headline(s, level), nil
+	return s.headline([]*risk{riskOf(in, each)}, level), nil
 }
 
 // headline has the risks with intervals of a level, and the checks of these.
-func (c *corrected) headline(s *Study, level float64) (h *report.Headline) {
+func (s *Study) headline(risks []*risk, level float64) (h *report.Headline) {
 	var all report.Findings
-	for k, x := range c.risks {
+	for k, x := range risks {
 		quote := x.quoteOf(s.Test.Name(), level)
-		one := &report.Headline{Quote: &quote, Trained: c.trained(k), Quality: s.qualityOf(x, k)}
+		one := &report.Headline{Quote: &quote, Trained: x.trained(), Quality: s.qualityOf(x, k)}
 		one.ErrorLevel = level
 		said := judgement(one.Quote, one.Trained, one.Quality, s.Model.Set)
 		if k == 0 {
@@ -184,11 +172,11 @@ func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level fl
 	}
 	var x [2]*risk
 	for k, s := range models {
-		c, err := s.corrected(ctx, seed)
+		risks, err := s.corrected(ctx, seed)
 		if err != nil {
 			return nil, all, err
 		}
-		if all[k], x[k] = c.headline(s, level), c.risks[0]; s.Measure.IsError() {
+		if all[k], x[k] = s.headline(risks, level), risks[0]; s.Measure.IsError() {
 			continue
 		}
 		m, err := s.measured(ctx, seed)
@@ -201,18 +189,18 @@ func CompareTrained(ctx context.Context, models [2]*Study, seed uint64, level fl
 }
 
 // quote quotes the risks in an answer, or, if centred, its left-out error with the risk's standard error.
-func (s *Study) quote(ctx context.Context, a *report.Answer, c corrected, err error, level float64,
+func (s *Study) quote(ctx context.Context, a *report.Answer, risks []*risk, err error, level float64,
 	centred bool) {
 	if missing(ctx, a, err, "the model of all rows is not cross-validated") {
 		return
 	}
-	for k, x := range c.risks {
+	for k, x := range risks {
 		of, name := a, ""
 		if k > 0 {
 			name = a.Names[k-1]
 			of = a.Targets[name]
 		}
-		if of.Trained = c.trained(k); centred {
+		if of.Trained = x.trained(); centred {
 			x.error = float64(of.Error)
 		}
 		// of the left-out error
@@ -247,25 +235,25 @@ func (s *Study) AddInterval(ctx context.Context, a *report.Answer, v Validation,
 	if a.Quality == nil || a.Status != Complete || !s.trains() || s.Model.Set.N() > mostPaired {
 		return
 	}
-	var c corrected
-	var err error
-	if v.Corrects != CorrectsChoice {
-		c, err = s.corrected(ctx, v.Seed)
-	} else if c.risks, err = s.risks(ctx, v.Seed); err == nil {
-		c = newCorrected(c.risks)
+	find := s.corrected
+	if v.Corrects == CorrectsChoice {
+		find = s.risks
 	}
+	risks, err := find(ctx, v.Seed)
 	if v.Choose != nil && err == nil {
-		c.as.CorrectedFor = append(c.as.CorrectedFor, v.Corrects)
-		c.as.ErrorFolds, c.as.Partitions = a.Folds, a.Repeats
+		for _, x := range risks {
+			x.as.CorrectedFor = append(slices.Clone(x.as.CorrectedFor), v.Corrects)
+			x.as.ErrorFolds, x.as.Partitions = a.Folds, a.Repeats
+		}
 		plain := v
 		plain.Choose, plain.Permutations, plain.Metrics, plain.ErrorsAlone = nil, 0, nil, true
 		var without *report.Answer
 		if without, err = s.CrossValidate(ctx, plain); err == nil {
-			s.correct(c.risks, &chosenAgain{model: leftOut{losses: lossesOf(without)},
+			s.correct(risks, &chosenAgain{model: leftOut{losses: lossesOf(without)},
 				chosen: leftOut{losses: lossesOf(a)}, folds: a.Folds})
 		}
 	}
-	s.quote(ctx, a, c, err, level, !s.Measure.ByProbability() &&
+	s.quote(ctx, a, risks, err, level, !s.Measure.ByProbability() &&
 		(len(s.Model.Spec.Chosen) == 0 || v.Corrects == CorrectsChoice))
 }
 

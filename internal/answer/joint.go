@@ -32,18 +32,13 @@ func neverAbsent(scheme resample.Scheme, n int) bool {
 	return true
 }
 
-// joining is how the answers of several functions become one.
+// joining is how the answers of several functions become one: by fits of a scheme, with errors that vary over
+// groups, nil for examples, and with metrics.
 type joining struct {
-	plan    resample.Plan // of the fits
-	drawn   bool          // at random: errors have a standard error over resamples
-	redrawn bool          // with replacement: fits differ as fits to other data do
-	group   []int         // over which errors vary; nil: over examples
-	metrics []string      // that are wanted
-}
-
-func (s *Study) drawn(scheme resample.Scheme, seed uint64, metrics []string) joining {
-	plan := resample.Resamples{Scheme: scheme, Seed: seed, Y: s.Model.Functions[0].Y}
-	return joining{plan, true, redraws(scheme), s.Model.Set.Groups, metrics}
+	scheme  resample.Sampler
+	seed    uint64
+	group   []int
+	metrics []string
 }
 
 // joint begins the answer about all functions as the one about the first.
@@ -77,7 +72,8 @@ func classMetrics(wanted []string, a *report.Answer) *report.Metrics {
 
 // joinClasses is the answer about the decision between several classes, whose fields joint has collected.
 func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining) *report.Answer {
-	set, d := s.Model.Set, joint.Average(how.plan, s.Model.Set.Weights)
+	plan := resample.Resamples{Scheme: how.scheme, Seed: how.seed, Y: s.Model.Functions[0].Y}
+	set, d := s.Model.Set, joint.Average(plan, s.Model.Set.Weights)
 	a, levels := s.joint(each[0]), set.Levels()
 	a.Status, a.TestLoss = Complete, loss.ZeroOne{}.Name()
 	a.Remark(s.Model.Warnings()...)
@@ -85,14 +81,10 @@ func joinClasses(s *Study, each []*report.Answer, joint *fits.Joint, how joining
 	if s.Model.Spec.Pairs {
 		a.Multiclass = OneAgainstOne
 	}
+	var se *report.Number // over resamples
 	if a.Validation != nil {
 		a.RepeatsSE = report.Number(d.Left.SE)
-	}
-	var se *report.Number
-	if how.drawn {
-		se = report.NumberOf(d.Left.SE)
-	}
-	if how.redrawn {
+	} else if se = report.NumberOf(d.Left.SE); redraws(how.scheme.(resample.Scheme)) {
 		a.Stability = meanKnown(d.Disagreement, set.Weights)
 	}
 	q := &report.Quality{}

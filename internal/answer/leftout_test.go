@@ -318,7 +318,7 @@ func TestDecisions(t *testing.T) {
 			spec.Pairs = pairs
 			study := ask(t, spec)
 			var file bytes.Buffer
-			trained := testutil.Must(study.Train(t.Context()))(t)
+			trained := testutil.Must(study.Train(t.Context(), Training{}))(t)
 			testutil.Check(t, trained.Write(&file))
 			read := testutil.Must(model.ReadPredictor(&file))(t)
 			want := decidedByOne(t, spec, every(1, set.N()), []int{2, 1, 0})
@@ -366,9 +366,9 @@ func TestClassesAsElsewhere(t *testing.T) {
 	rest := slices.DeleteFunc(every(1, set.N()), func(i int) bool { return i%3 == 0 })
 	spec := model.NewSpec(set.Subset(rest), loss.Hinge{C: 0.05})
 	spec.Kernel.Gamma, spec.Standardize, spec.Bias = 1, false, true
-	trained := testutil.Must(ask(t, spec).Train(t.Context()))(t)
+	trained := testutil.Must(ask(t, spec).Train(t.Context(), Training{}))(t)
 	spec.Pairs = true
-	pairs := testutil.Must(ask(t, spec).Train(t.Context()))(t)
+	pairs := testutil.Must(ask(t, spec).Train(t.Context(), Training{}))(t)
 	got := testutil.Must(PredictBy(pairs, set.Subset(out), loss.ZeroOne{}, &Question{}))(t)
 	var wrong []int
 	for i, row := range out {

@@ -112,7 +112,7 @@ func (s *Study) Predict(ctx context.Context, in *dataset.Inputs, q Question) (a 
 }
 
 func (s *Study) predictClasses(ctx context.Context, in *dataset.Inputs, q *Question) (*report.Answer, error) {
-	p, err := s.trainBy(ctx, Training{Uncorrected: true})
+	p, err := s.Train(ctx, Training{Uncorrected: true})
 	if err != nil {
 		return nil, err
 	}

@@ -36,15 +36,16 @@ func partitionsOf(rows int) int { return max(1, min(16, 1600/rows)) }
 type risk struct {
 	error, se, plain, fall float64
 
-	of      *folded     // the rows, and the folds that left them out, if any
-	spread  spread      // of losses; nil: calibration.StandardError
-	freedom float64     // degrees of the standard error; 0: many
-	each    []float64   // by row
-	field   []float64   // of two labels, by row: the mean left-out prediction; nil: unknown
-	outer   [][]float64 // by partition and row
-	inner   [][]float64 // by fold and row: of models without the fold and the row's own; nil: unknown
-	again   []float64   // by row: what making the choice again adds; nil: nothing
-	foldOf  []int       // of each row: the fold without which it was made; nil: unknown
+	of      *folded        // the rows, and the folds that left them out, if any
+	as      report.Trained // how it was found; trained adds plain
+	spread  spread         // of losses; nil: calibration.StandardError
+	freedom float64        // degrees of the standard error; 0: many
+	each    []float64      // by row
+	field   []float64      // of two labels, by row: the mean left-out prediction; nil: unknown
+	outer   [][]float64    // by partition and row
+	inner   [][]float64    // by fold and row: of models without the fold and the row's own; nil: unknown
+	again   []float64      // by row: what making the choice again adds; nil: nothing
+	foldOf  []int          // of each row: the fold without which it was made; nil: unknown
 }
 
 // spread is the standard error over the rows or groups of a mean of losses.
@@ -89,6 +90,7 @@ func (s *Study) risks(ctx context.Context, seed uint64) ([]*risk, error) {
 // riskOf is the error of a model of none of the rows.
 func riskOf(rows *dataset.Set, each []float64) *risk {
 	x := &risk{of: &folded{set: rows}, each: each, error: stat.Mean(each, rows.Weights)}
+	x.as.CorrectedFor = []string{}
 	x.se = x.of.standardError(each, rows.Groups)
 	return x
 }
@@ -167,6 +169,7 @@ func (f *folded) mean(of [][]float64) []float64 {
 // average sets the losses by partition and row, and their mean, with its standard error.
 func (x *risk) average(outer [][]float64) {
 	f := x.of
+	x.as = report.Trained{CorrectedFor: []string{}, ErrorFolds: f.v.Folds, Partitions: f.v.Repeats}
 	x.each, x.outer = f.mean(outer), outer
 	if x.spread == nil {
 		x.spread = func(losses []float64) float64 { return f.standardError(losses, f.set.Groups) }

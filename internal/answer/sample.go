@@ -67,7 +67,7 @@ func addLearningCurve(ctx context.Context, s *Study, a *report.Answer, q *Questi
 	}
 	last := sizes[2]
 	x := riskOf(in, last.Each)
-	a.Trained = &report.Trained{CorrectedFor: []string{}} // by none of these rows
+	a.Trained = x.trained() // by none of these rows
 	x.quote(a, q.Level)
 	if s.several() {
 		a.Quality.ExampleSE = report.Number(x.se)

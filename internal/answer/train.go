@@ -104,12 +104,8 @@ func perceptron(ctx context.Context, s *Study, r *report.Training, passes int) (
 }
 
 // Train trains every function on all data, with intervals, probabilities (not of pairs of classes) and sets.
-func (s *Study) Train(ctx context.Context) (*model.Predictor, error) {
-	return s.trainBy(ctx, Training{})
-}
-
-// trainBy is TrainBy without the report. Training that did not converge is an error.
-func (s *Study) trainBy(ctx context.Context, how Training) (*model.Predictor, error) {
+// Training that did not converge is an error.
+func (s *Study) Train(ctx context.Context, how Training) (*model.Predictor, error) {
 	p, r, err := s.TrainBy(ctx, how)
 	if err == nil && !report.Done(r.Status) {
 		err = fmt.Errorf("training: %s", r.Status)

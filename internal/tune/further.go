@@ -18,10 +18,10 @@ const (
 	narrowStep   = 2 // of the inverse square of the kernel's width
 )
 
-// hasMore reports whether more examples can judge a choice.
+// hasMore reports whether half as many examples again as chose a model of numbers can judge it.
 func (p *Problem) hasMore(r *Result) bool {
 	set := r.Spec.Set
-	return set.N() > 2*cmp.Or(p.Rows, DefaultRows) && p.By == Folds && set.Groups == nil &&
+	return 2*set.N() > 3*cmp.Or(p.Rows, DefaultRows) && p.By == Folds && set.Groups == nil &&
 		len(r.Over) > 0 && set.AreNumbers() && r.Spec.Kernel.Kind != kernel.Precomputed &&
 		loss.TraitsOf(r.Spec.Loss).Quadratic
 }

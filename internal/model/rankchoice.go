@@ -46,6 +46,7 @@ func chooseRank(ctx context.Context, m *Model, most int) (*linalg.LowRankPlusDia
 	}
 	part, highest := m.part(own), linalg.RankThatFits(n, rankBytes(m))
 	part.chosen, part.sample = nil, of
+	part.Spec.RankError = nearGoal * m.rankGoal() // the bound of all sites may be a tenth above the sample's
 	part.Storage, part.MaxRank = LowRank, min(cmp.Or(most, n), highest)
 	k, err := makeMatrix(ctx, part)
 	if err != nil {
@@ -59,7 +60,7 @@ func chooseRank(ctx context.Context, m *Model, most int) (*linalg.LowRankPlusDia
 	}
 	rank, off := part.Rank(), part.RankError(s)
 	if m.ofBound, m.start = part.ofBound, nil; s.Status == solver.Converged {
-		goal := max(nearGoal*m.rankGoal(), off)
+		goal := max(nearGoal*part.rankGoal(), off)
 		rank = of.lowest(off, goal)
 		m.ofBound = goal / rankErrorBound(part.own(of.factor.Truncate(rank)), s.SitePrecision, 0)
 	}

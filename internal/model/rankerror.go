@@ -174,10 +174,10 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 		at.ofBound = 0
 		value, _ := s.LeftOut(DefaultTest(m.Set))
 		seen = append(seen, rankedAnswer{at.Rank(), value, at.RankError(s)})
-		if m.sample != nil {
-			m.sample.seen = seen
-		}
 		at.ofBound = cmp.Or(shareOfBound(seen), known)
+		if m.sample != nil { // where it falls steeply, the bound itself is far below a tenth of a change
+			m.sample.seen, at.ofBound = seen, min(1, cmp.Or(at.ofBound, 1))
+		}
 		off := at.RankError(s)
 		// drops the old factor
 		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity}

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +91,7 @@ func wholeMatrix(ctx context.Context, m *Model) (linalg.Kernel, error) {
 func factorGoal(m *Model) linalg.RankOptions {
 	o := linalg.RankOptions{Tol: m.RankTol, Offset: m.Spec.Kernel.Constant}
 	if t := loss.TraitsOf(m.Loss); t.Quadratic && o.Tol == 0 {
-		o.PerRank = factorShare * m.rankGoal() / rankErrorFactor * t.Noise / m.copies()
+		o.PerRank = factorShare * m.rankGoal() / rankErrorFactor * t.Noise
 	} else if o.Tol == 0 {
 		o.Tol = defaultRankTol
 	}
@@ -139,35 +138,51 @@ func chooseMatrix(ctx context.Context, m *Model) (linalg.Kernel, error) {
 		m.reason = "the kernel matrix would not fit into memory"
 		return approximate(ctx, m, exactError)
 	}
-	sites, t := m.Sites(), loss.TraitsOf(m.Loss)
+	sites := m.Sites()
+	t := loss.TraitsOf(m.Loss)
 	if sites < probeFrom || !t.Quadratic && sites < fineFrom || m.inputs == nil || t.Dense ||
 		m.Spec.FitsAlone && t.Margin && sites < ApproximateFrom {
 		return wholeMatrix(ctx, m)
 	}
-	k, err := cheaperFactor(ctx, m)
-	if errors.Is(err, linalg.ErrRank) || errors.Is(err, linalg.ErrMemory) {
+	if !t.Quadratic && sites < ApproximateFrom && m.RankTol == 0 {
+		return chooseFine(ctx, m)
+	}
+	loosest, err := loosestResidual(m)
+	if err != nil {
+		return nil, err
+	}
+	most := sites / worthRank
+	if m.Spec.MaxRank > 0 {
+		most = min(most, m.Spec.MaxRank)
+	}
+	err = probeRank(ctx, m, loosest, most)
+	if errors.Is(err, linalg.ErrRank) {
+		return wholeMatrix(ctx, m)
+	} else if err != nil {
+		return nil, err
+	}
+	k, err := factorise(ctx, m, loosest, most)
+	if errors.Is(err, linalg.ErrRank) {
 		return wholeMatrix(ctx, m)
 	}
 	return k, err
 }
 
-// cheaperFactor is a factor of so low a rank that it is cheaper than the whole matrix, or fails with ErrRank.
-func cheaperFactor(ctx context.Context, m *Model) (linalg.Kernel, error) {
-	most := cmp.Or(m.Spec.MaxRank, m.Sites())
-	if !loss.TraitsOf(m.Loss).Quadratic && m.Sites() < ApproximateFrom && m.RankTol == 0 {
-		k, err := factoriseFine(ctx, m, min(most, m.Sites()/worthNewton))
-		m.fine, m.reason = err == nil, "it is faster here"
-		return k, err
+// chooseFine is chooseMatrix for few sites and a loss that is not quadratic.
+func chooseFine(ctx context.Context, m *Model) (linalg.Kernel, error) {
+	most := m.Sites() / worthNewton
+	if m.Spec.MaxRank > 0 {
+		most = min(most, m.Spec.MaxRank)
 	}
-	most = min(most, m.Sites()/worthRank)
-	loosest, err := loosestResidual(m)
-	if err == nil {
-		err = probeRank(ctx, m, loosest, most)
-	}
-	if err != nil {
+	k, err := factoriseFine(ctx, m, most)
+	switch {
+	case errors.Is(err, linalg.ErrRank) || errors.Is(err, linalg.ErrMemory):
+		return wholeMatrix(ctx, m)
+	case err != nil:
 		return nil, err
 	}
-	return factorise(ctx, m, loosest, most)
+	m.fine, m.reason = true, "it is faster here"
+	return k, nil
 }
 
 // factoriseFine makes a factor of the usual accuracy, if a quarter of the rank suffices for fineTol.
@@ -223,12 +238,8 @@ func (s Spec) RankSuffices(ctx context.Context, rank int) bool {
 // 0.005).
 const usualResidual = 1e-3
 
-// jittered is a factor between the sites of m plus the jitter, which its factorisation excludes.
+// jittered is a factor plus the jitter, which its factorisation excludes.
 func jittered(m *Model, factor *linalg.LowRankPlusDiag) linalg.Kernel {
-	if m.sample != nil {
-		m.sample.factor = factor
-	}
-	factor = m.own(factor)
 	factor.AddDiag(m.Spec.Kernel.Jitter)
 	return factor
 }
@@ -281,20 +292,19 @@ func factorise(ctx context.Context, m *Model, loosest float64, most int) (linalg
 	if err != nil {
 		return nil, err
 	}
-	limit.MaxRank, limit.MaxBytes = most, rankBytes(m)
-	if m.sample != nil {
-		columns, limit.Weight = m.sample.columns, m.sample.others
-	}
-	if loosest < 1 { // replaces PerRank
-		limit.Tol, limit.PerRank = math.Min(loosest, cmp.Or(limit.Tol, 1)), 0
-	}
 	var factor *linalg.LowRankPlusDiag
-	if limit.PerRank > 0 && m.inputs != nil && m.Sites() >= 4*sampleSites {
+	limit.MaxRank, limit.MaxBytes = most, rankBytes(m)
+	switch {
+	case loosest < 1 && limit.PerRank > 0: // loosest replaces PerRank
+		limit.Tol, limit.PerRank = loosest, 0
+	case loosest < 1:
+		limit.Tol = math.Min(loosest, limit.Tol)
+	case limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom && !m.sampled():
+		limit.Enough = enoughRank(m)
+	}
+	if limit.PerRank > 0 && m.sampled() {
 		factor, err = chooseRank(ctx, m, most)
 	} else {
-		if limit.PerRank > 0 && !m.byBound && m.Sites() >= ApproximateFrom {
-			limit.Enough = enoughRank(m)
-		}
 		factor, err = linalg.PivotedCholesky(ctx, columns, limit)
 	}
 	var short *linalg.RankError

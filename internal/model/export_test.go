@@ -1,5 +1,7 @@
 package model
 
+import "bootbench/resample"
+
 // TheoryBytes estimates the memory of a solve: the kernel matrix with its scratch triangle, or a factor of
 // it, or this rank's part; its engine; the sites; and what the solver holds beside them. For the square loss
 // that is the most that low-rank updates take; for other losses Newton's method, 16 M^2 bytes, where MaxBytes
@@ -20,4 +22,9 @@ func SampleSites(t interface{ Cleanup(func()) }, sites int) {
 	before := sampleSites
 	t.Cleanup(func() { sampleSites = before })
 	sampleSites = sites
+}
+
+// Copies is the law of a site that stands for others.
+func Copies(law resample.CountDistribution, times int) resample.CountDistribution {
+	return copies{law, times}
 }

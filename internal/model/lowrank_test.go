@@ -210,6 +210,20 @@ func TestRankError(t *testing.T) {
 	}
 }
 
+// TestCopies: the counts of a site that stands for three are those of a site with three times the examples.
+func TestCopies(t *testing.T) {
+	law := resample.Multinomial{Size: 8, N: 9}
+	three := model.Copies(law, 3)
+	got, want := three.Counts(2), law.Counts(6)
+	if got.First != want.First {
+		t.Errorf("counts from %d on, want %d", got.First, want.First)
+	}
+	nearAll(t, "probabilities", got.P, want.P, 1e-15)
+	near(t, "mean", three.Mean(), 8./3, 1e-15)
+	near(t, "absent", three.Absent(), law.Counts(3).P[0], 1e-12)
+	near(t, "variance", three.WithinSiteVar(2, 3), law.WithinSiteVar(6, 3), 1e-15)
+}
+
 // warned reports whether the goal of the rank was missed.
 func warned(s *solver.Solution) bool {
 	return strings.Contains(strings.Join(s.Warnings, "; "), "may change the left-out error")

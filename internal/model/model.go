@@ -124,7 +124,6 @@ type Model struct {
 	byBound   bool                       // the rank must satisfy the bound
 	fine      bool                       // the factor is one of few sites, see settleByWeight
 	ofBound   float64                    // the rank's error as a fraction of its bound (Settle); 0: unknown
-	sample    *sample                    // of the sites of a larger model
 	limited   bool                       // MaxRank or memory made the factor too coarse
 	notes     []string                   // deviations from the specification
 	// dense multiplies out a factor, once.

@@ -94,11 +94,10 @@ func rankErrorBound(factor *linalg.LowRankPlusDiag, d []float64, jitter float64)
 // reach the goal, too. With little noise the estimate can be wrong: Settle checks the answer.
 func enoughRank(m *Model) func(*linalg.LowRankPlusDiag) bool {
 	count, mean := siteTargets(m)
-	noise := loss.TraitsOf(m.Loss).Noise / (2 * m.copies())
+	noise := loss.TraitsOf(m.Loss).Noise / 2
 	d := floats.ScaleTo(make([]float64, len(count)), 1/noise, count)
 	var seen []rankedAnswer
 	return func(factor *linalg.LowRankPlusDiag) bool {
-		factor = m.own(factor)
 		f, b, err := gp.FitByEngine(on(m, factor).Matrix(), noise, count, mean)
 		if err != nil {
 			return false
@@ -172,12 +171,8 @@ func (m *Model) Settle(ctx context.Context, law resample.CountDistribution,
 			return at, s, err
 		}
 		at.ofBound = 0
-		value, _ := s.LeftOut(DefaultTest(m.Set))
-		seen = append(seen, rankedAnswer{at.Rank(), value, at.RankError(s)})
+		seen = append(seen, rankAnswer(at, s))
 		at.ofBound = cmp.Or(shareOfBound(seen), known)
-		if m.sample != nil { // where it falls steeply, the bound itself is far below a tenth of a change
-			m.sample.seen, at.ofBound = seen, min(1, cmp.Or(at.ofBound, 1))
-		}
 		off := at.RankError(s)
 		// drops the old factor
 		settings.From = &solver.Solution{SitePrecision: s.SitePrecision, Cavity: s.Cavity}
@@ -324,10 +319,16 @@ func coarserRanks(m *Model, settings solver.Settings) int {
 	return min(rankSteps, int(math.Log(float64(m.Rank())/8)/math.Log(rankStep)))
 }
 
-// rankedAnswer is a left-out error, and the bound of its change by the rank.
+// rankedAnswer is a left-out error, the bound of its change by the rank, and the error that is stated, 0 if
+// none is.
 type rankedAnswer struct {
-	rank         int
-	value, bound float64
+	rank                int
+	value, bound, error float64
+}
+
+func rankAnswer(m *Model, s *solver.Solution) rankedAnswer {
+	value, _ := s.LeftOut(DefaultTest(m.Set))
+	return rankedAnswer{m.Rank(), value, m.RankError(s), 0}
 }
 
 // shareOfBound estimates the error of the last answer as a fraction of its bound, from the three previous

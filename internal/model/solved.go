@@ -89,10 +89,10 @@ func (s *Solved) Append(ctx context.Context, more *dataset.Set) error {
 		}
 	}
 	all := linalg.NewMatrix(n+k, set.D())
+	y := slices.Clip(set.Columns[0].Y)
 	for i := range n {
 		copy(all.Row(i), set.X.Row(i))
 	}
-	y := slices.Clip(set.Columns[0].Y)
 	for i, v := range more.Targets(0) {
 		copy(all.Row(n+i), x.Row(i))
 		y = append(y, v-s.mean)

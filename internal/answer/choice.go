@@ -246,7 +246,8 @@ func ofAllRows(folds int) float64 {
 
 // correct corrects risks by the losses of fits without the same folds, with the choice made again and
 // without: times the ratio of their errors, or plus the difference where a loss takes steps and errors may
-// be 0. The standard errors contain the difference's.
+// be 0. The ratio is at most as far from 1 as by the difference over the risk, since the errors of one
+// partition may be far less than the risk's. The standard errors contain the difference's.
 func (s *Study) correct(found []*risk, a *chosenAgain) {
 	steps, set := loss.TraitsOf(s.Test).Steps, s.Model.Set
 	for k, x := range found {
@@ -254,6 +255,10 @@ func (s *Study) correct(found []*risk, a *chosenAgain) {
 		x.again = floats.SubTo(make([]float64, len(x.each)), again, plain)
 		part, ratio := ofAllRows(a.folds), stat.Mean(again, set.Weights)/stat.Mean(plain, set.Weights)
 		if !steps && ratio > 0 && !math.IsInf(ratio, 0) {
+			by := 1 + stat.Mean(x.again, set.Weights)/x.error
+			if math.Abs(by-1) < math.Abs(ratio-1) {
+				ratio = by
+			}
 			ratio = math.Pow(ratio, part)
 			x.error, x.se, x.fall = x.error*ratio, x.se*ratio, x.fall*ratio
 			floats.Scale(ratio, x.each)

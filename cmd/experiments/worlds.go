@@ -249,23 +249,20 @@ func (s *sample) risk(model *bootbench.Trained) float64 {
 		}
 		return stat.Mean(wrong, s.fresh.Weights)
 	}
-	mean := func(p *bootbench.Prediction, k int) (square, variance float64) {
-		off, truth := make([]float64, len(s.truth)), make([]float64, len(s.truth))
+	mean := func(p *bootbench.Prediction, k int) float64 {
+		off := make([]float64, len(s.truth))
 		for i, f := range p.Mean {
-			truth[i] = s.truth[i][k]
-			off[i] = (f - truth[i]) * (f - truth[i])
+			off[i] = (f - s.truth[i][k]) * (f - s.truth[i][k])
 		}
-		noise := s.noise + s.effect
-		return stat.Mean(off, s.fresh.Weights) + noise, stat.PopVariance(truth, s.fresh.Weights) + noise
+		return stat.Mean(off, s.fresh.Weights) + s.noise + s.effect
 	}
 	if p.Targets == nil {
-		square, _ := mean(p, 0)
-		return square
+		return mean(p, 0)
 	}
-	share := 0.0
+	share := 0.0 // of the variance of the rows of the table
 	for k, c := range s.data.Columns {
-		square, variance := mean(p.Targets[c.Name], k)
-		share += square / variance / float64(len(s.data.Columns))
+		share += mean(p.Targets[c.Name], k) / stat.PopVariance(c.Y, s.data.Weights) /
+			float64(len(s.data.Columns))
 	}
 	return share
 }

@@ -92,7 +92,7 @@ func Retrain(ctx context.Context, m *Model, method RetrainMethod, scheme resampl
 	r, began := &Retraining{Method: Single}, time.Now()
 	var trainers func() (train.Trainer, error)
 	if method == Downdate {
-		trainers, err = downdating(ctx, m, settings.complete().Resamples)
+		trainers, _ = downdating(ctx, m, settings.complete().Resamples) // else the loss's trainers
 		r.Setup = time.Since(began)
 	}
 	if trainers != nil {

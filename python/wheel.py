@@ -46,7 +46,7 @@ def build(folder):
 
 def version():
     """The program's version, as Python writes it: 0.1.0-dev is 0.1.0.dev0."""
-    source = (here.parent / "internal/report/encode.go").read_text(encoding="utf-8")
+    source = (here.parent / "internal/report/document.go").read_text(encoding="utf-8")
     return re.search(r'const release = "(.*)"', source)[1].replace("-dev", ".dev0")
 
 

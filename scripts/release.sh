@@ -1,7 +1,7 @@
 #!/bin/sh
 # Binaries of the release in pure Go for Linux, macOS and Windows in dist/, with the licences and checksums.
 set -eu
-version=$(sed -n 's/^const release = "\(.*\)"/\1/p' internal/report/encode.go)
+version=$(sed -n 's/^const release = "\(.*\)"/\1/p' internal/report/document.go)
 mkdir -p dist
 for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do
 	system=${platform%/*} machine=${platform#*/}

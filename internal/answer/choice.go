@@ -60,6 +60,7 @@ func coarseFolds(rows, functions int) int {
 	return max(fewest, min(riskFolds, work/rows))
 }
 
+// coarseFold is the coarse fold that has a fold of a partition.
 func coarseFold(fold, folds, coarse int) int { return ((fold+1)*coarse - 1) / folds }
 
 // coarse are the folds of the first partition, in coarse folds.

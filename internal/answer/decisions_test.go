@@ -172,6 +172,33 @@ func TestCorrectedShare(t *testing.T) {
 	}
 }
 
+// TestBoundedCorrection: where the losses of the partition on which the choice is made again are far below
+// the risk, the correction is by their difference, not by their ratio; the interval then also holds the error
+// without it.
+func TestBoundedCorrection(t *testing.T) {
+	set := &dataset.Set{X: linalg.NewMatrix(4, 1), Columns: []dataset.Column{{Y: make([]float64, 4)}}}
+	s := &Study{Model: &model.Model{Spec: model.Spec{Set: set}}, Test: loss.SquareTest{}}
+	x := &risk{of: &folded{set: set}, error: 10, plain: 10, se: 1, each: []float64{10, 10, 10, 10}}
+	s.correct([]*risk{x}, &chosenAgain{folds: 2, foldOf: []int{0, 0, 1, 1},
+		model:  leftOut{losses: [][]float64{{1e-3, 1e-3, 1e-3, 1e-3}}},
+		chosen: leftOut{losses: [][]float64{{100, 20, 0, 0}}}})
+	if want := 10 * math.Pow(1+(30-1e-3)/10, ofAllRows(2)); math.Abs(x.error-want) > 1e-9 {
+		t.Errorf("error %g, want %g", x.error, want)
+	}
+	whole := x.quoteOf(s.Test.Name(), 0.95)
+	x.se = 2 * x.error
+	failed := x.quoteOf(s.Test.Name(), 0.95)
+	if !(*failed.Lower < *whole.Lower && float64(*failed.Lower) < x.plain/2 && *failed.Upper > *whole.Upper) {
+		t.Errorf("from %g to %g, of a choice that failed %g to %g", *whole.Lower, *whole.Upper, *failed.Lower,
+			*failed.Upper)
+	}
+	plain := *x
+	if plain.plain = x.error; *plain.quoteOf(s.Test.Name(), 0.95).Lower <= *failed.Lower {
+		t.Errorf("from %g without a correction, %g with one", *plain.quoteOf(s.Test.Name(), 0.95).Lower,
+			*failed.Lower)
+	}
+}
+
 // TestROC: with each ratio of the weights of the classes the balanced error is the one of cross-validation,
 // by the same folds, of a model whose loss has these class weights; sensitivity rises with the ratio from
 // none to all, within intervals; and the area is near the one under the curve of the thresholds of one model.
